@@ -87,6 +87,10 @@ function(linattn_add_tool name)
     target_precompile_headers(${name} REUSE_FROM linattn_pch)
     add_dependencies(${name} linattn_headers)
   endif()
-  set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib;${LLVM_LIBRARY_DIR}")
+  # CMake would compile an executable with -fPIE, and a precompiled header made
+  # with -fPIC does not fit that.
+  target_compile_options(${name} PRIVATE -fPIC)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF
+    INSTALL_RPATH "$ORIGIN/../lib;${LLVM_LIBRARY_DIR}")
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()
