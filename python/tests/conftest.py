@@ -1,4 +1,22 @@
-import os
+import importlib.util
 import sys
+from pathlib import Path
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "python"))
+
+
+@pytest.fixture(scope="session")
+def reference_module():
+    """Loads a reference module of test/Modules by its name."""
+
+    def load(name):
+        path = ROOT / "test" / "Modules" / f"{name}.py"
+        spec = importlib.util.spec_from_file_location(f"modules_{name}", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
