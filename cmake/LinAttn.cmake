@@ -90,6 +90,10 @@ function(linattn_add_tool name)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(${name} PRIVATE -fPIC)
   endif()
-  set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib;${LLVM_LIBRARY_DIR}")
+  # CMake would compile an executable with -fPIE, and a precompiled header made
+  # with -fPIC does not fit that.
+  target_compile_options(${name} PRIVATE -fPIC)
+  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF
+    INSTALL_RPATH "$ORIGIN/../lib;${LLVM_LIBRARY_DIR}")
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()

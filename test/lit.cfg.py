@@ -1,0 +1,93 @@
+# Configuration of the lit suite. Substitutions beside lit's own:
+#   linattn-opt, linattn-run, ..., mlir-opt, FileCheck, not, count, split-file
+#   %python    the project's Python (.venv where it exists)
+#   %examples  the folder of the example recurrences
+#   %ptxas     the newest ptxas found; tests that need it say `REQUIRES: ptxas`
+# Features: ptxas, numpy, asan, and one per linattn tool that was built.
+
+import os
+import subprocess
+import sys
+
+import lit.formats
+from lit.llvm import llvm_config
+from lit.llvm.subst import ToolSubst
+
+config.name = "linattn"
+config.test_format = lit.formats.ShTest(not llvm_config.use_lit_shell)
+config.suffixes = [".mlir", ".test", ".py"]
+config.excludes = ["lit.cfg.py", "Inputs", "Modules", "CMakeLists.txt"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.linattn_obj_root, "test")
+
+llvm_config.with_system_environment(
+    ["HOME", "TMP", "TEMP", "TMPDIR", "LINATTN_PTXAS", "CUDA_HOME"]
+)
+
+
+def first_executable(*candidates):
+    return next(c for c in candidates if c and os.access(c, os.X_OK))
+
+
+src = config.linattn_src_root
+python = first_executable(
+    config.linattn_python, os.path.join(src, ".venv", "bin", "python"), sys.executable
+)
+config.substitutions.append(("%python", python))
+config.substitutions.append(("%examples", os.path.join(src, "examples")))
+# Adds a %python of its own: lit takes the first that it finds.
+llvm_config.use_default_substitutions()
+llvm_config.with_environment("PYTHONPATH", os.path.join(src, "python"))
+if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0:
+    config.available_features.add("numpy")
+
+# The script knows the order of search; the tools use the same one.
+find_ptxas = os.path.join(src, "utils", "find-ptxas")
+if os.access(find_ptxas, os.X_OK):
+    found = subprocess.run([find_ptxas], capture_output=True, text=True)
+    if found.returncode == 0:
+        ptxas = found.stdout.strip()
+        config.available_features.add("ptxas")
+        config.substitutions.append(("%ptxas", ptxas))
+        llvm_config.with_environment("LINATTN_PTXAS", ptxas)
+
+if config.linattn_sanitize:
+    config.available_features.add("asan")
+    # libMLIR is not instrumented: containers that cross its border look
+    # overflowed, and what it keeps until exit looks leaked.
+    llvm_config.with_environment(
+        "ASAN_OPTIONS", "detect_leaks=0:detect_container_overflow=0"
+    )
+    llvm_config.with_environment(
+        "UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1"
+    )
+
+own_tools = [
+    "linattn-opt",
+    "linattn-run",
+    "linattn-compile",
+    "linattn-reduce",
+    "linattn-lsp-server",
+]
+for tool in own_tools:
+    if os.path.exists(os.path.join(config.linattn_tools_dir, tool)):
+        config.available_features.add(tool)
+
+llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
+llvm_config.with_environment("PATH", config.linattn_tools_dir, append_path=True)
+tool_dirs = [config.linattn_tools_dir, config.llvm_tools_dir]
+other_tools = [
+    "mlir-opt",
+    "mlir-translate",
+    "mlir-reduce",
+    "split-file",
+    "llvm-objdump",
+]
+llvm_config.add_tool_substitutions(
+    [ToolSubst(t, unresolved="ignore") for t in own_tools + other_tools], tool_dirs
+)
+
+# A test that hangs fails; lit needs psutil to enforce it.
+supported, _ = lit_config.maxIndividualTestTimeIsSupported
+if supported and not lit_config.maxIndividualTestTime:
+    lit_config.maxIndividualTestTime = 300
