@@ -86,6 +86,9 @@ function(linattn_add_tool name)
     target_link_libraries(${name} PRIVATE linattn_mlir_flags ${ARG_LINK_LIBS} MLIR LLVM)
     target_precompile_headers(${name} REUSE_FROM linattn_pch)
     add_dependencies(${name} linattn_headers)
+    # -fPIC instead of CMake's -fPIE: the precompiled header is built with it.
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${name} PRIVATE -fPIC)
   endif()
   # CMake would compile an executable with -fPIE, and a precompiled header made
   # with -fPIC does not fit that.
