@@ -20,3 +20,11 @@ def reference_module():
         return module
 
     return load
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--full",
+        action="store_true",
+        help="example tests: every combination instead of every pair",
+    )
