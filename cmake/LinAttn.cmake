@@ -60,7 +60,9 @@ target_compile_options(linattn_mlir_flags INTERFACE ${_linattn_llvm_defs}
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>)
 
 # One precompiled header of the MLIR headers that most files include.
-file(WRITE ${PROJECT_BINARY_DIR}/pch.cpp "// Owner of the precompiled header.\n")
+# Unlike WRITE, CONFIGURE leaves a file alone that says the same already.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/pch.cpp
+  CONTENT "// Owner of the precompiled header.\n")
 add_library(linattn_pch OBJECT ${PROJECT_BINARY_DIR}/pch.cpp)
 target_link_libraries(linattn_pch PRIVATE linattn_mlir_flags)
 target_precompile_headers(linattn_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/Precompiled.h)
