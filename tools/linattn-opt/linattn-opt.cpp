@@ -1,5 +1,4 @@
-//===- linattn-opt.cpp - runs passes over modules
-//-----------------------------===//
+//===- linattn-opt.cpp - runs passes over modules ------------------------===//
 
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 

@@ -1,5 +1,4 @@
-//===- AttentionOps.cpp - softmax and differential attention
-//------------------===//
+//===- AttentionOps.cpp - softmax and differential attention -------------===//
 
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 

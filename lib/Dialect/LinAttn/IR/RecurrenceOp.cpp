@@ -1,5 +1,4 @@
-//===- RecurrenceOp.cpp - the recurrence operation
-//----------------------------===//
+//===- RecurrenceOp.cpp - the recurrence operation -----------------------===//
 
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 

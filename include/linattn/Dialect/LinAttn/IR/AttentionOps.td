@@ -130,7 +130,7 @@ def LinAttn_SoftmaxAttentionOp : LinAttn_AttentionOp<"softmax_attention"> {
   }];
   let arguments = (ins LinAttn_FloatTensor:$query, LinAttn_FloatTensor:$key, LinAttn_FloatTensor:$value,
     Optional<LinAttn_OffsetTensor>:$seqlens, Optional<LinAttn_OffsetTensor>:$kvSeqlens,
-    OptionalAttr<F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<I64Attr>:$window);
+    OptionalAttr<F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<LinAttn_I64Attr>:$window);
   let results = (outs LinAttn_FloatTensor:$result, Optional<LinAttn_FloatTensor>:$lse);
   let assemblyFormat = [{
     $query `,` $key `,` $value
@@ -194,7 +194,7 @@ def LinAttn_DiffAttentionOp : LinAttn_AttentionOp<"diff_attention"> {
     LinAttn_FloatTensor:$query, LinAttn_FloatTensor:$key, LinAttn_FloatTensor:$value,
     LinAttn_FloatTensor:$lambda, Optional<LinAttn_FloatTensor>:$norm,
     Optional<LinAttn_OffsetTensor>:$seqlens, Optional<LinAttn_OffsetTensor>:$kvSeqlens,
-    OptionalAttr<F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<I64Attr>:$window,
+    OptionalAttr<F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<LinAttn_I64Attr>:$window,
     DefaultValuedAttr<F64Attr, "1e-5">:$eps, OptionalAttr<F64Attr>:$outputScale);
   let results = (outs LinAttn_FloatTensor:$result);
   let assemblyFormat = [{

@@ -79,8 +79,8 @@ def LinAttn_RecurrenceOp : LinAttn_Op<"recurrence", [
     Variadic<LinAttn_FloatTensor>:$states,
     Optional<LinAttn_OffsetTensor>:$seqlens,
     Optional<LinAttn_OffsetTensor>:$slots,
-    OptionalAttr<I64Attr>:$padding,
-    OptionalAttr<I64Attr>:$snapshots,
+    OptionalAttr<LinAttn_I64Attr>:$padding,
+    OptionalAttr<LinAttn_I64Attr>:$snapshots,
     OptionalAttr<LinAttn_PrecisionAttr>:$precision);
   let results = (outs Variadic<LinAttn_FloatTensor>:$results);
   let regions = (region SizedRegion<1>:$step);
