@@ -1,6 +1,7 @@
 //===- linattn-opt.cpp - runs passes over modules ------------------------===//
 
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
+#include "linattn/Dialect/LinAttn/Transforms/Passes.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -13,6 +14,7 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   registry.insert<linattn::LinAttnDialect>();
   mlir::registerAllPasses();
+  linattn::registerLinAttnPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "linattn-opt: passes over linear-attention modules\n",
       registry));
