@@ -1,5 +1,7 @@
 //===- AttentionOps.cpp - softmax and differential attention --------------===//
 
+#include "StepVerifier.h"
+
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

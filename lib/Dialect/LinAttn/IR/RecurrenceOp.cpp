@@ -1,5 +1,7 @@
 //===- RecurrenceOp.cpp - the recurrence operation ------------------------===//
 
+#include "StepVerifier.h"
+
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
