@@ -1,5 +1,4 @@
-//===- RecurrenceOp.cpp - the recurrence operation
-//----------------------------===//
+//===- RecurrenceOp.cpp - the recurrence operation ------------------------===//
 
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 
@@ -284,10 +283,17 @@ LogicalResult RecurrenceOp::verifyRegions() {
                            << " of the step is " << want << ", got "
                            << body.getArgument(i).getType();
 
-  for (Operation &op : body.without_terminator())
+  for (Operation &op : body.without_terminator()) {
     if (op.getNumRegions() != 0 || !isPure(&op))
       return op.emitOpError("(recurrence_c13) is not allowed in a step: its "
                             "operations are pure and have no region");
+    bool touchesState =
+        llvm::any_of(op.getOperandTypes(), llvm::IsaPred<StateType>) ||
+        llvm::any_of(op.getResultTypes(), llvm::IsaPred<StateType>);
+    if (touchesState && !isa<DecayOp, ReadOp, WriteOp, DeltaUpdateOp>(op))
+      return op.emitOpError("(recurrence_c14) is not allowed on a state: only "
+                            "decay, read, write and delta_update are");
+  }
 
   auto yield = dyn_cast<YieldOp>(body.getTerminator());
   if (!yield)

@@ -72,6 +72,8 @@ def LinAttn_RecurrenceOp : LinAttn_Op<"recurrence", [
       `slots` and is negative.
     * (recurrence_c12) `snapshots` has a positive period and asks for a state.
     * (recurrence_c13) Operations of the step are pure and have no region.
+    * (recurrence_c14) States are touched by decay, read, write and delta_update
+      only.
   }];
   let arguments = (ins
     Variadic<LinAttn_FloatTensor>:$tokens,
