@@ -24,13 +24,13 @@ static constexpr size_t kAlignment = 64;
 std::string runner::toString(llvm::ArrayRef<int64_t> shape) {
   if (shape.empty())
     return "scalar";
-  return llvm::join(llvm::map_range(shape,
-                                    [](int64_t n) { return std::to_string(n); }),
-                    "x");
+  return llvm::join(
+      llvm::map_range(shape, [](int64_t n) { return std::to_string(n); }), "x");
 }
 
 llvm::Error runner::usageError(const llvm::Twine &message) {
-  return llvm::createStringError(std::errc::invalid_argument, message);
+  return llvm::createStringError(
+      std::make_error_code(std::errc::invalid_argument), message);
 }
 
 static Shape rowMajorStrides(llvm::ArrayRef<int64_t> shape) {
@@ -51,8 +51,8 @@ llvm::Expected<Buffer> Buffer::allocate(DType type,
   bool empty = false, overflow = false;
   for (int64_t size : shape) {
     empty |= size == 0;
-    overflow |= size < 0 ||
-                llvm::MulOverflow(bytes, std::max<int64_t>(size, 1), bytes);
+    overflow |=
+        size < 0 || llvm::MulOverflow(bytes, std::max<int64_t>(size, 1), bytes);
   }
   auto tooLarge = [&] {
     return usageError(what + ": " + toString(shape) + " of " + nameOf(type) +
@@ -167,8 +167,7 @@ llvm::Expected<Buffer> Buffer::convertedTo(DType other,
   return result;
 }
 
-llvm::Expected<Buffer>
-Buffer::contiguousCopy(const llvm::Twine &what) const {
+llvm::Expected<Buffer> Buffer::contiguousCopy(const llvm::Twine &what) const {
   llvm::Expected<Buffer> result = allocate(type, shape, what);
   if (!result)
     return result;

@@ -11,6 +11,7 @@
 
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/TargetSelect.h"
@@ -73,8 +74,14 @@ public:
                       const Signature &signature) override {
     this->signature = &signature;
     mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
+    for (auto function : copy->getOps<mlir::func::FuncOp>())
+      function.setVisibility(function.getName() == signature.function
+                                 ? mlir::SymbolTable::Visibility::Public
+                                 : mlir::SymbolTable::Visibility::Private);
     mlir::PassManager passes(module.getContext());
     (void)mlir::applyPassManagerCLOptions(passes);
+    // Only what the function calls is compiled.
+    passes.addPass(mlir::createSymbolDCEPass());
     options.pipeline(passes);
     if (mlir::failed(passes.run(*copy)))
       return usageError("the module does not compile for the CPU");
@@ -162,8 +169,8 @@ private:
     StringRef libraries[] = {openmp};
     if (!openmp.empty())
       engineOptions.sharedLibPaths = libraries;
-    auto created =
-        mlir::ExecutionEngine::create(module, engineOptions, std::move(*machine));
+    auto created = mlir::ExecutionEngine::create(module, engineOptions,
+                                                 std::move(*machine));
     if (!created)
       return created.takeError();
     engine = std::move(*created);

@@ -62,9 +62,9 @@ private:
                         "'");
     const Argument *argument = signature.find(name);
     if (!argument)
-      return usageError("--input " + assignment +
-                        ": no argument has this name; there are: " +
-                        listArguments());
+      return usageError(
+          "--input " + assignment +
+          ": no argument has this name; there are: " + listArguments());
     if (isSet(*argument))
       return usageError("argument '" + name + "' is given twice");
     llvm::Expected<Buffer> array = readNpy(path);
@@ -159,8 +159,7 @@ private:
       const Buffer &buffer = inputs.buffers[argument.index];
       if (argument.sample == SampleKind::Seqlens && isSet(argument) &&
           buffer.getNumElements() > 0)
-        sizes.setDefault(dim.name,
-                         buffer.getInt(buffer.getNumElements() - 1));
+        sizes.setDefault(dim.name, buffer.getInt(buffer.getNumElements() - 1));
       if (argument.sample == SampleKind::Slots)
         setDefaultPool(argument, dim.name);
     }
@@ -244,11 +243,10 @@ private:
   }
 
   std::string listArguments() const {
-    return llvm::join(llvm::map_range(signature.arguments,
-                                      [](const Argument &argument) {
-                                        return argument.name;
-                                      }),
-                      ", ");
+    return llvm::join(
+        llvm::map_range(signature.arguments,
+                        [](const Argument &argument) { return argument.name; }),
+        ", ");
   }
 
   const Signature &signature;
@@ -284,15 +282,14 @@ runner::describeGatesOutOfRange(const Signature &signature,
       first = outside++ == 0 ? i : first;
     }
     if (outside)
-      notes.push_back(("argument '" + argument.name + "' has " +
-                       Twine(outside) +
-                       (isLog ? " log decay(s) above 0"
-                              : " decay factor(s) outside [0, 1]") +
-                       ", the first one " +
-                       llvm::formatv("{0}", buffer.getFloat(first)).str() +
-                       " at element " + Twine(first) +
-                       ": computed as they stand, outside the promises")
-                          .str());
+      notes.push_back(
+          ("argument '" + argument.name + "' has " + Twine(outside) +
+           (isLog ? " log decay(s) above 0"
+                  : " decay factor(s) outside [0, 1]") +
+           ", the first one " +
+           llvm::formatv("{0}", buffer.getFloat(first)).str() + " at element " +
+           Twine(first) + ": computed as they stand, outside the promises")
+              .str());
   }
   return notes;
 }

@@ -41,9 +41,8 @@ public:
   Comparer(const Buffer &result, const Buffer &reference,
            const Result &description, const RowMap &rows)
       : result(result), reference(reference), rows(rows),
-        heads(description.headDim < 0
-                  ? 1
-                  : result.getShape()[description.headDim]),
+        heads(description.headDim < 0 ? 1
+                                      : result.getShape()[description.headDim]),
         tolerance(result.getType() == DType::F16
                       ? 0x1p-25 // half of the last place of its denormals
                       : smallestNormal(result.getType())),
@@ -62,8 +61,7 @@ public:
 
 private:
   /// Calls `visit` for each row and head that belongs to a sequence.
-  template <typename Visit>
-  void forEachSlice(Visit visit) {
+  template <typename Visit> void forEachSlice(Visit visit) {
     values.resize(inner);
     expected.resize(inner);
     for (auto [row, sequence] : llvm::enumerate(rows.sequence))

@@ -160,8 +160,7 @@ llvm::Expected<Buffer> runner::readNpy(StringRef path) {
   if (!file)
     return usageError(path + ": cannot be read: " + file.getError().message());
   StringRef text, elements;
-  if (llvm::Error error =
-          splitFile(path, (*file)->getBuffer(), text, elements))
+  if (llvm::Error error = splitFile(path, (*file)->getBuffer(), text, elements))
     return error;
 
   Header header;

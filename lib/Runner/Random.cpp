@@ -93,8 +93,7 @@ void RandomStream::normals(uint64_t begin, uint64_t count, double *out) const {
   assert(begin % 2 == 0 && "normals come in pairs");
   for (uint64_t i = 0; i < count; i += 2) {
     // 1 - u is in (0, 1], so that its logarithm is finite.
-    double radius =
-        std::sqrt(-2 * portableLog(1 - uniform(begin + i)));
+    double radius = std::sqrt(-2 * portableLog(1 - uniform(begin + i)));
     double cosine, sine;
     cosSinTurn(uniform(begin + i + 1), cosine, sine);
     out[i] = radius * cosine;

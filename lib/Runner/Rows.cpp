@@ -112,8 +112,8 @@ llvm::Error runner::checkSeqlens(const Buffer &seqlens, llvm::StringRef name,
   for (size_t i = 1; i < offsets.size(); ++i)
     if (offsets[i] < offsets[i - 1])
       return usageError("seqlens '" + name + "' do not decrease, got " +
-                        Twine(offsets[i - 1]) + " before " +
-                        Twine(offsets[i]) + " at element " + Twine(i));
+                        Twine(offsets[i - 1]) + " before " + Twine(offsets[i]) +
+                        " at element " + Twine(i));
   if (rows && offsets.back() > *rows)
     return usageError("seqlens '" + name +
                       "' do not pass the rows of their tokens, " +
@@ -129,11 +129,10 @@ llvm::Error runner::checkSlots(const Buffer &slots, llvm::StringRef name,
     if (slot == padding)
       continue;
     if (slot < 0 || (poolSize && slot >= *poolSize))
-      return usageError(
-          "slots '" + name + "' are the padding " + Twine(padding) +
-          " or a state of the pool, 0 to " +
-          (poolSize ? Twine(*poolSize - 1) : Twine("P - 1")) + ", got " +
-          Twine(slot) + " at element " + Twine(i));
+      return usageError("slots '" + name + "' are the padding " +
+                        Twine(padding) + " or a state of the pool, 0 to " +
+                        (poolSize ? Twine(*poolSize - 1) : Twine("P - 1")) +
+                        ", got " + Twine(slot) + " at element " + Twine(i));
     auto [it, inserted] = seen.try_emplace(slot, i);
     if (!inserted)
       return usageError("slots '" + name + "' name a state once, got " +

@@ -22,8 +22,8 @@ using namespace linattn::runner;
 
 StringRef runner::nameOf(SampleKind kind) {
   static constexpr StringLiteral names[] = {
-      "log_gate", "linear_gate", "rate",  "rate2",   "unit_key",
-      "value",    "weight",      "a_log", "raw",     "raw_gate",
+      "log_gate", "linear_gate", "rate",  "rate2", "unit_key",
+      "value",    "weight",      "a_log", "raw",   "raw_gate",
       "state",    "seqlens",     "slots", "index"};
   return names[unsigned(kind)];
 }

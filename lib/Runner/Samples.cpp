@@ -30,8 +30,8 @@ public:
         int64_t channels)
       : values(seed, (name + "/gate").str()),
         choices(seed, (name + "/choice").str()),
-        perChannel(seed, (name + "/channel").str()),
-        distribution(distribution), channels(std::max<int64_t>(channels, 1)) {}
+        perChannel(seed, (name + "/channel").str()), distribution(distribution),
+        channels(std::max<int64_t>(channels, 1)) {}
 
   double operator()(int64_t i, double normal) const {
     if (distribution != GateDistribution::Mixed)
@@ -109,14 +109,14 @@ static void normalize(double *row, int64_t size) {
 
 void runner::sample(Buffer &buffer, const Argument &argument,
                     const SampleOptions &options) {
-  if (argument.sample == SampleKind::State && options.zeroState)
+  if (argument.sample == SampleKind::State &&
+      options.state == InitialState::Zero)
     return buffer.fillBytes(0);
   llvm::ArrayRef<int64_t> shape = buffer.getShape();
   auto channelDims = shape.drop_front(
       std::min<size_t>(argument.getNumTokenDims(), shape.size()));
-  int64_t channels =
-      std::accumulate(channelDims.begin(), channelDims.end(), int64_t(1),
-                      std::multiplies<int64_t>());
+  int64_t channels = std::accumulate(channelDims.begin(), channelDims.end(),
+                                     int64_t(1), std::multiplies<int64_t>());
   RandomStream stream(options.seed, argument.name);
   Gates gates(options.seed, argument.name, options.gates, channels);
   Shaping shaping(argument.sample, gates);
@@ -169,11 +169,11 @@ llvm::Error runner::sampleSlots(Buffer &buffer, const Argument &argument,
                                 const SampleOptions &options) {
   int64_t count = buffer.getNumElements();
   if (count > poolSize)
-    return usageError("argument '" + argument.name + "': " +
-                      llvm::Twine(count) + " sequences need as many slots, "
-                      "but the pool has " +
-                      llvm::Twine(poolSize) +
-                      "; give slots with --slots or a larger P");
+    return usageError(
+        "argument '" + argument.name + "': " + llvm::Twine(count) +
+        " sequences need as many slots, "
+        "but the pool has " +
+        llvm::Twine(poolSize) + "; give slots with --slots or a larger P");
   RandomStream stream(options.seed, argument.name);
   std::vector<int64_t> slots(poolSize);
   std::iota(slots.begin(), slots.end(), 0);

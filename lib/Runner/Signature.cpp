@@ -51,8 +51,7 @@ static std::optional<SampleKind> parseSampleKind(StringRef name) {
   return std::nullopt;
 }
 
-template <typename T>
-static std::string print(const T &value) {
+template <typename T> static std::string print(const T &value) {
   std::string text;
   llvm::raw_string_ostream(text) << value;
   return text;
@@ -127,7 +126,10 @@ private:
       return;
     argument.inPlace |= bool(op.getSlots());
     nameStates(op.getSlots() ? Layout::Pool : Layout::States,
-               op.getSlots() ? "P" : packed ? "N" : "B", sequences);
+               op.getSlots() ? "P"
+               : packed      ? "N"
+                             : "B",
+               sequences);
   }
 
   void visitShortConv(ShortConvOp op, OpOperand &use) {
@@ -212,8 +214,8 @@ static Dimension parseDimension(StringRef text) {
 static void nameDimensions(func::FuncOp function, BlockArgument value,
                            Argument &argument, Signature &signature) {
   auto type = cast<RankedTensorType>(value.getType());
-  auto names = function.getArgAttrOfType<ArrayAttr>(argument.index,
-                                                    kArgDimsAttr);
+  auto names =
+      function.getArgAttrOfType<ArrayAttr>(argument.index, kArgDimsAttr);
   for (auto [i, size] : llvm::enumerate(type.getShape())) {
     Dimension dim;
     if (names && ShapedType::isDynamic(size))
@@ -235,8 +237,8 @@ static llvm::Error analyzeArgument(func::FuncOp function, BlockArgument value,
                                    Signature &signature) {
   Argument argument;
   argument.index = value.getArgNumber();
-  auto name = function.getArgAttrOfType<StringAttr>(argument.index,
-                                                    kArgNameAttr);
+  auto name =
+      function.getArgAttrOfType<StringAttr>(argument.index, kArgNameAttr);
   argument.name = name ? name.str() : std::to_string(argument.index);
   if (signature.find(argument.name))
     return usageError("two arguments of @" + signature.function +
@@ -296,6 +298,13 @@ static void describeRecurrenceResult(OpResult value, RecurrenceOp op,
   }
 }
 
+template <typename AttentionOp>
+static void describeAttentionResult(AttentionOp op, Result &result) {
+  result.rows.sequences.seqlens = argumentIndex(op.getSeqlens());
+  result.rows.layout = op.isPacked() ? Layout::PackedTokens : Layout::Tokens;
+  result.headDim = op.getHeadDim();
+}
+
 /// Finds the operation that gave a result its rows.
 static void describeResult(Value value, Result &result) {
   Operation *op = value.getDefiningOp();
@@ -307,15 +316,12 @@ static void describeResult(Value value, Result &result) {
   } else if (auto conv = dyn_cast<ShortConvOp>(op)) {
     result.rows.sequences.seqlens = argumentIndex(conv.getSeqlens());
     result.rows.layout = number.getResultNumber() == 1 ? Layout::States
-                    : conv.isPacked()             ? Layout::PackedTokens
-                                                  : Layout::Tokens;
-  } else if (isa<SoftmaxAttentionOp, DiffAttentionOp>(op)) {
-    auto seqlens = llvm::TypeSwitch<Operation *, Value>(op)
-                       .Case<SoftmaxAttentionOp, DiffAttentionOp>(
-                           [](auto attention) { return attention.getSeqlens(); });
-    result.rows.sequences.seqlens = argumentIndex(seqlens);
-    result.rows.layout = seqlens ? Layout::PackedTokens : Layout::Tokens;
-    result.headDim = seqlens ? 1 : 2;
+                         : conv.isPacked()             ? Layout::PackedTokens
+                                                       : Layout::Tokens;
+  } else if (auto attention = dyn_cast<SoftmaxAttentionOp>(op)) {
+    describeAttentionResult(attention, result);
+  } else if (auto attention = dyn_cast<DiffAttentionOp>(op)) {
+    describeAttentionResult(attention, result);
   } else if (keepsDimensions(op)) {
     result.direct = false;
     auto shape = cast<ShapedType>(value.getType()).getShape();
@@ -328,9 +334,9 @@ static void describeResult(Value value, Result &result) {
   }
 }
 
-static llvm::Error analyzeResults(func::FuncOp function,
-                                  Signature &signature) {
-  auto returnOp = cast<func::ReturnOp>(function.getBody().back().getTerminator());
+static llvm::Error analyzeResults(func::FuncOp function, Signature &signature) {
+  auto returnOp =
+      cast<func::ReturnOp>(function.getBody().back().getTerminator());
   for (auto [i, value] : llvm::enumerate(returnOp.getOperands())) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     std::optional<DType> dtype;

@@ -19,9 +19,8 @@ llvm::Error Sizes::set(StringRef name, int64_t value, const Twine &source) {
                       Twine(value) + " from " + source);
   auto [it, inserted] = values.try_emplace(key.str(), value);
   if (!inserted && it->second != value)
-    return usageError("dimension " + key + " is " + Twine(it->second) +
-                      " by " + sources[key] + ", but " + Twine(value) +
-                      " by " + source);
+    return usageError("dimension " + key + " is " + Twine(it->second) + " by " +
+                      sources[key] + ", but " + Twine(value) + " by " + source);
   if (inserted)
     sources[key] = source.str();
   return llvm::Error::success();
@@ -47,28 +46,27 @@ llvm::Error Sizes::parse(StringRef assignment) {
     for (const Dimension &dim : argument.dims)
       known |= !dim.isStatic() && dim.name == name;
   if (!known)
-    return usageError("--size " + assignment +
-                      ": no dimension has this name; there are: " +
-                      listNames(signature));
+    return usageError(
+        "--size " + assignment +
+        ": no dimension has this name; there are: " + listNames(signature));
   return set(name, value, "--size");
 }
 
 llvm::Error Sizes::setFrom(const Argument &argument,
-                           llvm::ArrayRef<int64_t> shape,
-                           const Twine &source) {
+                           llvm::ArrayRef<int64_t> shape, const Twine &source) {
   if (shape.size() != argument.dims.size())
     return usageError("argument '" + argument.name + "' has " +
                       Twine(argument.dims.size()) + " dimension(s), got " +
-                      Twine(shape.size()) + " (" + toString(shape) +
-                      ") from " + source);
+                      Twine(shape.size()) + " (" + toString(shape) + ") from " +
+                      source);
   for (auto [i, dim] : llvm::enumerate(argument.dims)) {
     if (!dim.isStatic()) {
       if (llvm::Error error = set(dim.name, shape[i] - dim.plus, source))
         return error;
     } else if (dim.size != shape[i]) {
       return usageError("dimension " + Twine(i) + " of argument '" +
-                        argument.name + "' is " + Twine(dim.size) +
-                        ", got " + Twine(shape[i]) + " from " + source);
+                        argument.name + "' is " + Twine(dim.size) + ", got " +
+                        Twine(shape[i]) + " from " + source);
     }
   }
   return llvm::Error::success();

@@ -32,9 +32,8 @@ public:
   Buffer() = default;
 
   /// A contiguous array of zeros. `what` names it where it does not fit.
-  static llvm::Expected<Buffer> allocate(DType type,
-                                         llvm::ArrayRef<int64_t> shape,
-                                         const llvm::Twine &what);
+  static llvm::Expected<Buffer>
+  allocate(DType type, llvm::ArrayRef<int64_t> shape, const llvm::Twine &what);
 
   DType getType() const { return type; }
   llvm::ArrayRef<int64_t> getShape() const { return shape; }
@@ -47,12 +46,8 @@ public:
 
   char *getData() { return data; }
   const char *getData() const { return data; }
-  template <typename T>
-  T *as() {
-    return reinterpret_cast<T *>(data);
-  }
-  template <typename T>
-  const T *as() const {
+  template <typename T> T *as() { return reinterpret_cast<T *>(data); }
+  template <typename T> const T *as() const {
     return reinterpret_cast<const T *>(data);
   }
 

@@ -36,9 +36,8 @@ public:
   /// Runs once and gives the milliseconds of the computation alone. `results`
   /// holds the results that are not an argument updated in place, in order;
   /// such arguments are updated in `inputs`.
-  virtual llvm::Expected<double>
-  run(llvm::MutableArrayRef<Buffer> inputs,
-      llvm::MutableArrayRef<Buffer> results) = 0;
+  virtual llvm::Expected<double> run(llvm::MutableArrayRef<Buffer> inputs,
+                                     llvm::MutableArrayRef<Buffer> results) = 0;
 };
 
 /// Adds the passes that lower a module to the LLVM dialect.

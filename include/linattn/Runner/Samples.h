@@ -20,10 +20,12 @@ namespace runner {
 /// another one at every token.
 enum class GateDistribution { None, Usual, Slow, Strong, Extreme, Mixed };
 
+enum class InitialState { Random, Zero };
+
 struct SampleOptions {
   uint64_t seed = 0;
   GateDistribution gates = GateDistribution::Usual;
-  bool zeroState = false;
+  InitialState state = InitialState::Random;
 };
 
 /// Fills a contiguous array of floats, by the argument's kind:

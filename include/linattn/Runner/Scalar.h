@@ -66,8 +66,8 @@ inline float f16ToFloat(uint16_t bits) {
   float scaled = llvm::bit_cast<float>(magnitude) * 0x1p112f;
   uint32_t special = magnitude | 0x7f800000u;
   uint32_t finite = llvm::bit_cast<uint32_t>(scaled);
-  return llvm::bit_cast<float>(
-      sign | (magnitude >= 0x0f800000u ? special : finite));
+  return llvm::bit_cast<float>(sign |
+                               (magnitude >= 0x0f800000u ? special : finite));
 }
 
 inline uint16_t floatToF16(float value) {
