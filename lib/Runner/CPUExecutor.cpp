@@ -74,10 +74,13 @@ public:
                       const Signature &signature) override {
     this->signature = &signature;
     mlir::OwningOpRef<mlir::ModuleOp> copy = module.clone();
-    for (auto function : copy->getOps<mlir::func::FuncOp>())
+    for (auto function : copy->getOps<mlir::func::FuncOp>()) {
       function.setVisibility(function.getName() == signature.function
                                  ? mlir::SymbolTable::Visibility::Public
                                  : mlir::SymbolTable::Visibility::Private);
+      // LLVM knows none of our attributes and would warn about each.
+      function.removeArgAttrsAttr();
+    }
     mlir::PassManager passes(module.getContext());
     (void)mlir::applyPassManagerCLOptions(passes);
     // Only what the function calls is compiled.

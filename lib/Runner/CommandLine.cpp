@@ -33,41 +33,51 @@ is wrong; 2 if the command line, the module or an input is.
 
 static cl::OptionCategory category("linattn-run options");
 
+/// LLVM's shared library registers the options of every tool's library, some
+/// by names as plain as ours: ours is the one that is meant.
+static llvm::StringRef claim(llvm::StringRef name) {
+  auto &registered = cl::getRegisteredOptions();
+  if (auto it = registered.find(name); it != registered.end())
+    it->second->removeArgument();
+  return name;
+}
+
 namespace {
 struct Options {
   cl::opt<std::string> file{cl::Positional, cl::desc("FILE.mlir"), cl::Required,
                             cl::cat(category)};
   cl::opt<std::string> function{
-      "function", cl::desc("The function; default: the only public one"),
+      claim("function"), cl::desc("The function; default: the only public one"),
       cl::value_desc("NAME"), cl::cat(category)};
   cl::list<std::string> sizes{
-      "size",
+      claim("size"),
       cl::desc("Size of a dynamic dimension: B sequences, T tokens, N packed "
                "sequences, P states in a pool, S keys of an attention, or a "
                "name from linattn.dims"),
       cl::value_desc("NAME=N"), cl::CommaSeparated, cl::cat(category)};
   cl::list<std::string> inputs{
-      "input",
+      claim("input"),
       cl::desc("Reads an argument, by its linattn.name or its number; floats "
                "are rounded to its type"),
       cl::value_desc("ARG=FILE.npy"), cl::cat(category)};
   cl::list<int64_t> seqlens{
-      "seqlens",
+      claim("seqlens"),
       cl::desc("Offsets of packed sequences, for all operands that take some"),
       cl::value_desc("0,64,100"), cl::CommaSeparated, cl::cat(category)};
   cl::list<int64_t> slots{
-      "slots",
+      claim("slots"),
       cl::desc("States of the pool for the sequences; -1, or the padding of "
                "the recurrence, is no sequence"),
       cl::value_desc("2,-1,0"), cl::CommaSeparated, cl::cat(category)};
   cl::opt<InitialState> state{
-      "state", cl::desc("Initial states"), cl::init(InitialState::Random),
+      claim("state"), cl::desc("Initial states"),
+      cl::init(InitialState::Random),
       cl::values(clEnumValN(InitialState::Random, "random",
                             "standard normals (default)"),
                  clEnumValN(InitialState::Zero, "zero", "0")),
       cl::cat(category)};
   cl::opt<GateDistribution> gates{
-      "gates", cl::desc("Log decays that are drawn"),
+      claim("gates"), cl::desc("Log decays that are drawn"),
       cl::init(GateDistribution::Usual),
       cl::values(
           clEnumValN(GateDistribution::None, "none", "0: nothing decays"),
@@ -80,34 +90,40 @@ struct Options {
           clEnumValN(GateDistribution::Mixed, "mixed",
                      "one of these per channel, or another one per token")),
       cl::cat(category)};
-  cl::opt<uint64_t> seed{"seed", cl::desc("Seed of what is drawn (default 0)"),
+  cl::opt<uint64_t> seed{claim("seed"),
+                         cl::desc("Seed of what is drawn (default 0)"),
                          cl::init(0), cl::value_desc("N"), cl::cat(category)};
-  cl::opt<std::string> device{"device", cl::desc("cpu (default), sim, cuda"),
-                              cl::init("cpu"), cl::value_desc("NAME"),
-                              cl::cat(category)};
+  cl::opt<std::string> device{
+      claim("device"), cl::desc("cpu (default), sim, cuda"), cl::init("cpu"),
+      cl::value_desc("NAME"), cl::cat(category)};
   cl::opt<std::string> lowering{
-      "lowering", cl::desc("serial (default): token by token; chunkwise"),
+      claim("lowering"),
+      cl::desc("serial (default): token by token; chunkwise"),
       cl::init("serial"), cl::value_desc("NAME"), cl::cat(category)};
   cl::opt<std::string> precision{
-      "precision",
+      claim("precision"),
       cl::desc("fp32 (default): the types of the function; fp64: every float "
                "widened, inputs rounded to their own types before"),
       cl::init("fp32"), cl::value_desc("NAME"), cl::cat(category)};
   cl::opt<bool> verify{
-      "verify", cl::desc("Compares each result with the fp64 token loop"),
+      claim("verify"),
+      cl::desc("Compares each result with the fp64 token loop"),
       cl::cat(category)};
-  cl::opt<bool> time{"time", cl::desc("Times further runs and counts tokens/s"),
+  cl::opt<bool> time{claim("time"),
+                     cl::desc("Times further runs and counts tokens/s"),
                      cl::cat(category)};
-  cl::opt<unsigned> repeat{"repeat", cl::desc("Runs to time (default 5)"),
-                           cl::init(5), cl::value_desc("N"), cl::cat(category)};
+  cl::opt<unsigned> repeat{claim("repeat"),
+                           cl::desc("Runs to time (default 5)"), cl::init(5),
+                           cl::value_desc("N"), cl::cat(category)};
   cl::opt<unsigned> threads{
-      "threads", cl::desc("Threads of parallel loops (default: all)"),
+      claim("threads"), cl::desc("Threads of parallel loops (default: all)"),
       cl::init(0), cl::value_desc("N"), cl::cat(category)};
   cl::opt<std::string> json{
-      "json", cl::desc("Writes the report as JSON to a file, or - for stdout"),
+      claim("json"),
+      cl::desc("Writes the report as JSON to a file, or - for stdout"),
       cl::value_desc("FILE"), cl::cat(category)};
   cl::opt<std::string> save{
-      "save",
+      claim("save"),
       cl::desc("Writes in_NAME.npy, out_I.npy and, with --verify, "
                "oracle_I.npy; 16-bit floats as float32"),
       cl::value_desc("DIR"), cl::cat(category)};
