@@ -18,7 +18,11 @@ def test_gated_deltanet(reference_module, with_state):
     x = rng.standard_normal((2, 9, 12))
     s0 = rng.standard_normal((2, 4, 6, 6)) if with_state else None
     y, sT = layer.forward(x, s0)
-    query, key, value, gate, beta, alpha = layer.project(x)
+    query, key, value, gate, beta = (
+        (x @ getattr(layer, f"W_{name}")).reshape(2, 9, 4, 6)
+        for name in ("query", "key", "value", "gate", "beta")
+    )
+    alpha = x @ layer.W_alpha
     o, s = ref.gated_deltanet(
         ref.l2norm(query) / np.sqrt(6),
         ref.l2norm(key),
@@ -41,7 +45,10 @@ def test_differential_attention(reference_module, causal, lambda_form):
         16, 2, depth=3, causal=causal, lambda_form=lambda_form
     )
     x = np.random.default_rng(6).standard_normal((2, 7, 16))
-    q1, k1, q2, k2, v = layer.project(x)
+    q1, k1, q2, k2, v = (
+        (x @ getattr(layer, f"W_{name}")).reshape(2, 7, 2, -1)
+        for name in ("q1", "k1", "q2", "k2", "v")
+    )
     q, k = (
         np.stack(pair, axis=3).reshape(2, 7, 4, 4) for pair in ((q1, q2), (k1, k2))
     )

@@ -47,6 +47,18 @@ def core(q1, k1, q2, k2, v, lam, norm_weight, lambda_init, causal):
     return o
 
 
+def forward(
+    x, W_q1, W_k1, W_q2, W_k2, W_v, lam, norm_weight, out_proj, *, lambda_init, causal
+):
+    """x [B, T, d_model], linear maps [inputs, outputs] -> [B, T, d_model]."""
+    heads = len(lam)
+    raw = []
+    for W in (W_q1, W_k1, W_q2, W_k2, W_v):
+        raw.append((x @ W).reshape(*x.shape[:-1], heads, W.shape[1] // heads))
+    o = core(*raw, lam, norm_weight, lambda_init, causal)
+    return o.reshape(*x.shape[:-1], W_v.shape[1]) @ out_proj
+
+
 class DifferentialAttention:
     """Parameters are drawn from `seed`; linear maps are [inputs, outputs].
 
@@ -86,15 +98,9 @@ class DifferentialAttention:
             return mean_lambda(*vectors)
         return published_lambda(*vectors, self.lambda_init)
 
-    def project(self, x):
-        """q1, k1, q2, k2, v of `core`."""
-        maps = (self.W_q1, self.W_k1, self.W_q2, self.W_k2, self.W_v)
-        return [(x @ W).reshape(*x.shape[:-1], self.heads, -1) for W in maps]
-
     def forward(self, x):
-        """[B, T, d_model] -> [B, T, d_model]"""
-        o = core(
-            *self.project(x), self.lam(), self.norm_weight, self.lambda_init,
-            self.causal,
+        return forward(
+            x, self.W_q1, self.W_k1, self.W_q2, self.W_k2, self.W_v, self.lam(),
+            self.norm_weight, self.out_proj, lambda_init=self.lambda_init,
+            causal=self.causal,
         )
-        return o.reshape(*x.shape[:-1], -1) @ self.out_proj

@@ -2,7 +2,7 @@
 
 Self-contained: one head and one token at a time, from the definition of the
 layer. `core` is what one recurrence region must compute, from the raw
-projections to the gated, normalised output; `forward` is the whole layer.
+projections to the gated, normalised output; `forward` is the whole layer, linear maps included.
 """
 
 import numpy as np
@@ -43,17 +43,27 @@ def core(query, key, value, gate, beta, alpha, A_log, dt_bias, norm_weight, s0=N
     return y, states
 
 
+def forward(
+    x, W_query, W_key, W_value, W_gate, W_beta, W_alpha, A_log, dt_bias,
+    norm_weight, out_proj, s0=None,
+):
+    """x [B, T, d_in], linear maps [inputs, outputs] -> y [B, T, d_out], state."""
+    per_head = (*x.shape[:-1], len(A_log), len(norm_weight))
+    maps = (W_query, W_key, W_value, W_gate, W_beta)
+    raw = [(x @ W).reshape(per_head) for W in maps]
+    y, sT = core(*raw, x @ W_alpha, A_log, dt_bias, norm_weight, s0)
+    return y.reshape(*x.shape[:-1], W_value.shape[1]) @ out_proj, sT
+
+
 class GatedDeltaNet:
     """Parameters are drawn from `seed`; linear maps are [inputs, outputs]."""
-
-    PROJECTIONS = ("query", "key", "value", "gate", "beta")
 
     def __init__(self, d_in, d_out, heads, seed=0):
         if d_out % heads:
             raise ValueError(f"GatedDeltaNet: {heads} heads do not divide {d_out}")
         rng = np.random.default_rng(seed)
         self.heads, self.width = heads, d_out // heads
-        for name in self.PROJECTIONS:
+        for name in ("query", "key", "value", "gate", "beta"):
             weight = rng.standard_normal((d_in, d_out)) / np.sqrt(d_in)
             setattr(self, f"W_{name}", weight)
         self.W_alpha = rng.standard_normal((d_in, heads)) / np.sqrt(d_in)
@@ -62,14 +72,9 @@ class GatedDeltaNet:
         self.norm_weight = 1.0 + 0.1 * rng.standard_normal(self.width)
         self.out_proj = rng.standard_normal((d_out, d_out)) / np.sqrt(d_out)
 
-    def project(self, x):
-        """Arguments of `core` that depend on x."""
-        per_head = (*x.shape[:-1], self.heads, self.width)
-        maps = [getattr(self, f"W_{name}") for name in self.PROJECTIONS]
-        return [(x @ W).reshape(per_head) for W in maps] + [x @ self.W_alpha]
-
     def forward(self, x, s0=None):
-        """x [B, T, d_in] -> y [B, T, d_out], state."""
-        parameters = (self.A_log, self.dt_bias, self.norm_weight)
-        y, sT = core(*self.project(x), *parameters, s0)
-        return y.reshape(*x.shape[:-1], -1) @ self.out_proj, sT
+        return forward(
+            x, self.W_query, self.W_key, self.W_value, self.W_gate, self.W_beta,
+            self.W_alpha, self.A_log, self.dt_bias, self.norm_weight, self.out_proj,
+            s0,
+        )
