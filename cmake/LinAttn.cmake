@@ -59,6 +59,13 @@ separate_arguments(_linattn_llvm_defs NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 target_compile_options(linattn_mlir_flags INTERFACE ${_linattn_llvm_defs}
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>)
 
+# Everything that uses LLVM's support library alone links this.
+add_library(linattn_llvm_flags INTERFACE)
+target_link_libraries(linattn_llvm_flags INTERFACE linattn_flags)
+target_include_directories(linattn_llvm_flags SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
+target_compile_options(linattn_llvm_flags INTERFACE ${_linattn_llvm_defs}
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>)
+
 # One precompiled header of the MLIR headers that most files include.
 file(WRITE ${PROJECT_BINARY_DIR}/pch.cpp "// Owner of the precompiled header.\n")
 add_library(linattn_pch OBJECT ${PROJECT_BINARY_DIR}/pch.cpp)
@@ -69,7 +76,7 @@ function(linattn_add_library name)
   cmake_parse_arguments(ARG "NO_MLIR" "" "LINK_LIBS;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   if(ARG_NO_MLIR)
-    target_link_libraries(${name} PRIVATE linattn_flags PUBLIC ${ARG_LINK_LIBS})
+    target_link_libraries(${name} PRIVATE linattn_llvm_flags PUBLIC ${ARG_LINK_LIBS})
   else()
     target_link_libraries(${name} PRIVATE linattn_mlir_flags PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
     target_precompile_headers(${name} REUSE_FROM linattn_pch)
@@ -81,7 +88,7 @@ function(linattn_add_tool name)
   cmake_parse_arguments(ARG "NO_MLIR" "" "LINK_LIBS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   if(ARG_NO_MLIR)
-    target_link_libraries(${name} PRIVATE linattn_flags ${ARG_LINK_LIBS})
+    target_link_libraries(${name} PRIVATE linattn_llvm_flags ${ARG_LINK_LIBS})
   else()
     target_link_libraries(${name} PRIVATE linattn_mlir_flags ${ARG_LINK_LIBS} MLIR LLVM)
     target_precompile_headers(${name} REUSE_FROM linattn_pch)
