@@ -191,21 +191,27 @@ Place locate(Warp &warp, const Instr &instr, unsigned lane, StateSpace space,
 
 namespace {
 
-/// One access being checked against the cells it touches.
+/// An access being checked against the cells it touches: of a lane, of a piece of
+/// asynchronous work, or of lanes that know the same and read the same place.
 struct Check {
-  const Accessor &who;
-  const Place &place;
-  uint64_t address;
+  Accessor who;
+  StateSpace space;
+  uint64_t address = 0;
   uint32_t bytes;
   uint8_t flags;
-  Warp &warp = *who.warp;
-  Cluster &cluster = who.warp->cluster();
+  uint32_t readers = 0; ///< bits of the lanes in the warp of `thread`
+  Warp &warp;
+  Cluster &cluster;
   uint32_t thread, clock;
   const VectorClock *known;
+  bool checkMissing, checkRaces;
+  bool raced = false, missing = false;
 
-  Check(const Accessor &who, const Place &place, uint64_t address,
-        uint32_t bytes, uint8_t flags)
-      : who(who), place(place), address(address), bytes(bytes), flags(flags) {
+  Check(const Accessor &who, StateSpace space, uint32_t bytes, uint8_t flags)
+      : who(who), space(space), bytes(bytes), flags(flags), warp(*who.warp),
+        cluster(who.warp->cluster()) {
+    checkMissing = cluster.launch.options.checkUninitialised &&
+                   (!(flags & AccessWrite) || (flags & AccessAtomic));
     if (who.work) {
       thread = cluster.clockSize - asyncSlots + who.work->slot;
       clock = who.work->slotClock;
@@ -215,6 +221,17 @@ struct Check {
       clock = warp.clock;
       known = warp.clocks[who.lane].get();
     }
+    checkRaces = known && space != StateSpace::Local;
+    readers = 1u << (thread % 32);
+  }
+
+  /// The next lane (or lanes) of the same instruction.
+  void move(uint32_t lane, uint32_t lanes, uint64_t at) {
+    who.lane = lane;
+    thread = warp.threadId(lane);
+    readers = lanes;
+    address = at;
+    raced = missing = false;
   }
 
   /// The clock that holds what is known about a cluster.
@@ -223,7 +240,8 @@ struct Check {
                                           : known->ofCluster(otherCluster);
   }
   bool isSelf(uint32_t otherCluster, uint32_t otherThread) const {
-    return otherCluster == cluster.linear && otherThread == thread;
+    return otherThread == thread && otherCluster == cluster.linear &&
+           !(readers & (readers - 1));
   }
   bool ordered(uint32_t otherCluster, uint32_t otherThread,
                uint32_t otherClock) const {
@@ -260,7 +278,7 @@ struct Check {
   void reportRace(const char *what, uint32_t otherCluster, uint32_t otherThread,
                   uint32_t otherPC) {
     const Instr &other = cluster.launch.program->code[otherPC];
-    bool global = place.space == StateSpace::Global;
+    bool global = space == StateSpace::Global;
     reportAt(global ? FindingKind::GlobalRace : FindingKind::SharedRace, warp,
              *who.instr, who.lane, address,
              accessText(flags, bytes) + " of " + (global ? "global" : "shared") +
@@ -325,7 +343,7 @@ struct Check {
   }
 
   void addRead(ShadowPage &page, Cell &cell) {
-    uint32_t myWarp = thread / 32, bit = 1u << (thread % 32);
+    uint32_t myWarp = thread / 32, bit = readers;
     uint8_t atomic = flags & AccessAtomic;
     if (cell.readLanes && cell.readWarp == myWarp && cell.readClock == clock &&
         cell.readCluster == cluster.linear && cell.readFlags == atomic) {
@@ -370,28 +388,29 @@ struct Check {
     // Of readers in other clusters two tell as much as all; within a cluster
     // there are at most as many entries as warps and their clocks.
     constexpr size_t maxEntries = 1024, maxForeign = 4;
-    bool foreign = place.space == StateSpace::Global;
+    bool foreign = space == StateSpace::Global;
     if (more.size() < (foreign ? maxForeign : maxEntries))
       more.push_back({clock, bit, myWarp, cluster.linear, who.instr->pc, atomic});
   }
 
+  void reportMissing() {
+    missing = true;
+    reportAt(FindingKind::UninitialisedMemory, warp, *who.instr, who.lane,
+             address,
+             accessText(flags, bytes) + " of " +
+                 (space == StateSpace::Shared  ? "shared"
+                  : space == StateSpace::Local ? "local"
+                                               : "global") +
+                 " memory at " + hex(address) + " that was never written");
+  }
+
   void cell(ShadowPage &page, Cell &cell, uint8_t byteMask) {
-    const LaunchOptions &options = cluster.launch.options;
     bool write = flags & AccessWrite;
-    if ((!write || (flags & AccessAtomic)) && (cell.written & byteMask) != byteMask &&
-        options.checkUninitialised && !missing) {
-      missing = true;
-      reportAt(FindingKind::UninitialisedMemory, warp, *who.instr, who.lane,
-               address,
-               accessText(flags, bytes) + " of " +
-                   (place.space == StateSpace::Shared  ? "shared"
-                    : place.space == StateSpace::Local ? "local"
-                                                       : "global") +
-                   " memory at " + hex(address) + " that was never written");
-    }
+    if (checkMissing && (cell.written & byteMask) != byteMask && !missing)
+      reportMissing();
     if (write)
       cell.written |= byteMask;
-    if (!known || place.space == StateSpace::Local)
+    if (!checkRaces)
       return;
     // Accesses of one thread one after the other: nothing to check.
     bool mine = cell.writeThread == thread && cell.writeClock == clock &&
@@ -424,7 +443,8 @@ struct Check {
     cell.writeFlags = flags;
   }
 
-  bool raced = false, missing = false;
+  /// All cells of one access.
+  void cells(Shadow &shadow, uint64_t at);
 };
 
 class PageLock {
@@ -445,15 +465,11 @@ private:
 
 } // namespace
 
-void noteAccess(const Accessor &who, const Place &place, uint64_t address,
-                uint32_t bytes, uint8_t flags) {
-  if (!place.shadow || place.space == StateSpace::Const)
-    return;
-  Check check(who, place, address, bytes, flags);
-  bool lock = place.space == StateSpace::Global && check.cluster.launch.parallel;
-  uint64_t at = place.offset, end = place.offset + bytes;
+void Check::cells(Shadow &shadow, uint64_t at) {
+  bool lock = space == StateSpace::Global && cluster.launch.parallel;
+  uint64_t end = at + bytes;
   while (at < end) {
-    ShadowPage &page = place.shadow->page(at);
+    ShadowPage &page = shadow.page(at);
     PageLock guard(page, lock);
     uint64_t pageEnd = std::min(end, (at / shadowPageBytes + 1) * shadowPageBytes);
     // The widest granule that both ends of the access agree with.
@@ -463,9 +479,17 @@ void noteAccess(const Accessor &who, const Place &place, uint64_t address,
     unsigned granule = 1u << page.granuleShift;
     uint8_t full = (1u << granule) - 1;
     for (; at < pageEnd; at += granule)
-      check.cell(page, page.cells[(at % shadowPageBytes) >> page.granuleShift],
-                 full);
+      cell(page, page.cells[(at % shadowPageBytes) >> page.granuleShift], full);
   }
+}
+
+void noteAccess(const Accessor &who, const Place &place, uint64_t address,
+                uint32_t bytes, uint8_t flags) {
+  if (!place.shadow || place.space == StateSpace::Const)
+    return;
+  Check check(who, place.space, bytes, flags);
+  check.address = address;
+  check.cells(*place.shadow, place.offset);
 }
 
 uint8_t *access(Warp &warp, const Instr &instr, unsigned lane, StateSpace space,
@@ -480,6 +504,102 @@ uint8_t *access(Warp &warp, const Instr &instr, unsigned lane, StateSpace space,
   return place.data;
 }
 
+/// Whether all active lanes lie in one region, aligned and in bounds; if so, their
+/// offsets.
+static bool locateTogether(Warp &warp, StateSpace space, uint32_t active,
+                           const uint64_t *address, uint32_t bytes,
+                           uint8_t flags, uint64_t *offset, Place &region) {
+  uint64_t low = ~uint64_t(0), high = 0, bits = 0;
+  for (uint32_t rest = active; rest; rest &= rest - 1) {
+    uint64_t a = address[countr_zero(rest)];
+    low = std::min(low, a);
+    high = std::max(high, a);
+    bits |= a;
+  }
+  if (bits & (bytes - 1))
+    return false;
+  if (space == StateSpace::Shared) {
+    Block &block = warp.block;
+    if (low < sharedBase || high > (1u << clusterRankShift) ||
+        high - sharedBase + bytes > block.sharedBytes())
+      return false;
+    low = sharedBase;
+    region.data = block.shared.data();
+    region.shadow = &block.sharedShadow;
+    region.space = StateSpace::Shared;
+  } else if (space == StateSpace::Global) {
+    Allocation *alloc = warp.launch().memory->find(low);
+    if (!alloc || high - alloc->address + bytes > alloc->bytes ||
+        alloc->readOnly)
+      return false;
+    low = alloc->address;
+    region.data = alloc->data.get();
+    region.shadow = &alloc->shadow;
+    region.space = StateSpace::Global;
+  } else {
+    return false;
+  }
+  for (unsigned lane = 0; lane < 32; ++lane)
+    offset[lane] = address[lane] - low;
+  return true;
+}
+
+uint32_t accessWarp(Warp &warp, const Instr &instr, uint32_t active,
+                    StateSpace space, const uint64_t *address, uint32_t bytes,
+                    uint8_t flags, uint8_t **data) {
+  uint64_t offset[32];
+  uint32_t good = 0, shared = 0;
+  Counters &count = counters();
+  uint64_t *moved = flags & AccessWrite ? count.writtenBytes : count.readBytes;
+  Place region;
+  if (locateTogether(warp, space, active, address, bytes, flags, offset,
+                     region)) {
+    unsigned first = countr_zero(active);
+    Check check({&warp, &instr, first}, region.space, bytes, flags);
+    bool write = flags & AccessWrite;
+    uint32_t rest = active;
+    while (rest) {
+      unsigned lane = countr_zero(rest);
+      uint32_t same = 1u << lane;
+      rest &= rest - 1;
+      // Neighbours that read the same place and know the same are one access.
+      while (!write && rest) {
+        unsigned next = countr_zero(rest);
+        if (offset[next] != offset[lane] ||
+            warp.clocks[next] != warp.clocks[lane])
+          break;
+        same |= 1u << next;
+        rest &= rest - 1;
+      }
+      check.known = warp.clocks[lane].get();
+      check.move(lane, same, address[lane]);
+      check.cells(*region.shadow, offset[lane]);
+    }
+    for (unsigned lane = 0; lane < 32; ++lane)
+      data[lane] = region.data + offset[lane];
+    moved[size_t(region.space)] += uint64_t(popcount(active)) * bytes;
+    good = active;
+    shared = region.space == StateSpace::Shared ? active : 0;
+  } else {
+    for (uint32_t rest = active; rest; rest &= rest - 1) {
+      unsigned lane = countr_zero(rest);
+      Place place =
+          locate(warp, instr, lane, space, address[lane], bytes, flags);
+      data[lane] = place.data;
+      offset[lane] = place.offset;
+      if (!place.data)
+        continue;
+      noteAccess({&warp, &instr, lane}, place, address[lane], bytes, flags);
+      good |= 1u << lane;
+      shared |= uint32_t(place.space == StateSpace::Shared) << lane;
+      moved[size_t(place.space)] += bytes;
+    }
+  }
+  if (shared)
+    countBankConflicts(instr, offset, shared, bytes);
+  return good;
+}
+
 //===----------------------------------------------------------------------===//
 // Bank conflicts
 //===----------------------------------------------------------------------===//
@@ -490,6 +610,18 @@ void countBankConflicts(const Instr &instr, const uint64_t *addresses,
   // of 16 bytes in four quarters; equal words of one wavefront are one access.
   unsigned lanesPerPass = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
   unsigned wordsPerLane = std::max(1u, bytes / 4);
+  // Consecutive places, and one place for all, have none.
+  uint64_t base = addresses[countr_zero(active)];
+  bool consecutive = bytes >= 4, broadcast = bytes >= 4;
+  for (uint32_t rest = active; rest && (consecutive || broadcast);
+       rest &= rest - 1) {
+    unsigned lane = countr_zero(rest);
+    consecutive &= addresses[lane] ==
+                   base + uint64_t(lane - countr_zero(active)) * bytes;
+    broadcast &= addresses[lane] == base;
+  }
+  if (consecutive || broadcast)
+    return;
   uint64_t extra = 0;
   for (unsigned first = 0; first < 32; first += lanesPerPass) {
     uint64_t seen[32][32];

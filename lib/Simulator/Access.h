@@ -40,6 +40,12 @@ uint8_t *access(Warp &warp, const Instr &instr, unsigned lane, StateSpace space,
                 uint64_t address, uint32_t bytes, uint8_t flags,
                 StateSpace *actual = nullptr);
 
+/// locate and noteAccess for all active lanes of an instruction; also counts bytes
+/// and bank conflicts. Fills `data` and returns the lanes whose access is right.
+uint32_t accessWarp(Warp &warp, const Instr &instr, uint32_t active,
+                    StateSpace space, const uint64_t *address, uint32_t bytes,
+                    uint8_t flags, uint8_t **data);
+
 /// The address of an address operand for a lane.
 inline uint64_t addressOf(const Warp &warp, const Op &op, unsigned lane) {
   return warp.read(op, lane) + op.imm;

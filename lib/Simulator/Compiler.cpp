@@ -745,7 +745,10 @@ private:
         if (list.size() > 255 || ops.size() > 1000)
           return fail("too many registers in one instruction");
         for (const Operand *e : list) {
-          Expected<Op> op = value(*e, spec);
+          OperandSpec one = spec;
+          if (o.kind == Operand::Pair && e == list[1])
+            one.type = Type::Pred;
+          Expected<Op> op = value(*e, one);
           if (!op)
             return op.takeError();
           bool counted = !op->isConst && !op->isSink;

@@ -17,72 +17,85 @@ enum MemoryBits {
   MemSignExtend = 8,
 };
 
-uint64_t loadBits(const uint8_t *from, unsigned bytes) {
-  switch (bytes) {
-  case 1:
-    return *from;
-  case 2: {
-    uint16_t v;
-    std::memcpy(&v, from, 2);
-    return v;
-  }
-  case 4: {
-    uint32_t v;
-    std::memcpy(&v, from, 4);
-    return v;
-  }
-  default: {
-    uint64_t v;
-    std::memcpy(&v, from, 8);
-    return v;
-  }
-  }
-}
-
 uint64_t extendTo(uint64_t v, unsigned bytes, const Op &to) {
   uint64_t s = uint64_t(int64_t(v << (64 - 8 * bytes)) >> (64 - 8 * bytes));
   return typeBits(to.type) == 16 ? s & 0xffff : s;
 }
 
-void countConflicts(const Instr &i, const uint64_t *at, uint32_t active,
-                    unsigned bytes) {
-  if (active)
-    countBankConflicts(i, at, active, bytes);
+void addressesOf(const Warp &w, const Op &base, uint32_t active,
+                 uint64_t *address) {
+  int64_t offset = base.imm;
+  if (base.isWide) {
+    auto *a = w.in<uint64_t>(base);
+    for (unsigned l = 0; l < 32; ++l)
+      address[l] = a[l] + offset;
+  } else {
+    auto *a = w.in<uint32_t>(base);
+    for (unsigned l = 0; l < 32; ++l)
+      address[l] = a[l] + offset;
+  }
+}
+
+template <unsigned Bytes>
+void loadElements(Warp &w, const Op &to, uint32_t good, uint8_t *const *data,
+                  unsigned offset, bool sign) {
+  using T = std::conditional_t<
+      Bytes == 1, uint8_t,
+      std::conditional_t<Bytes == 2, uint16_t,
+                         std::conditional_t<Bytes == 4, uint32_t, uint64_t>>>;
+  if (!sign && to.isWide == (Bytes == 8)) {
+    auto *d = w.out<Stored<T>>(to);
+    lanes(good, [=](unsigned l) {
+      T v;
+      std::memcpy(&v, data[l] + offset, Bytes);
+      d[l] = v;
+    });
+    return;
+  }
+  lanes(good, [&](unsigned l) {
+    T v;
+    std::memcpy(&v, data[l] + offset, Bytes);
+    w.write(to, l, sign ? extendTo(v, Bytes, to) : v);
+  });
+}
+
+void loadElement(Warp &w, const Op &to, uint32_t good, uint8_t *const *data,
+                 unsigned offset, unsigned bytes, bool sign) {
+  switch (bytes) {
+  case 1:
+    return loadElements<1>(w, to, good, data, offset, sign);
+  case 2:
+    return loadElements<2>(w, to, good, data, offset, sign);
+  case 4:
+    return loadElements<4>(w, to, good, data, offset, sign);
+  default:
+    return loadElements<8>(w, to, good, data, offset, sign);
+  }
 }
 
 Step load(Warp &w, const Instr &i, uint32_t active) {
   const Op &base = i.arg(1);
   unsigned element = typeBytes(i.type()), total = element * i.vec;
   uint8_t flags = i.detail & MemStrong ? AccessAtomic : 0;
-  uint64_t at[32];
-  uint32_t shared = 0;
-  uint64_t moved[8] = {};
-  for (uint32_t rest = active; rest; rest &= rest - 1) {
+  uint64_t address[32];
+  uint8_t *data[32];
+  addressesOf(w, base, active, address);
+  uint32_t good =
+      accessWarp(w, i, active, i.space, address, total, flags, data);
+  for (unsigned k = 0; k < i.vec; ++k)
+    loadElement(w, i.op[k], good, data, k * element, element,
+                i.detail & MemSignExtend);
+  if (good != active)
+    for (unsigned k = 0; k < i.vec; ++k)
+      lanes(active & ~good, [&](unsigned l) { w.write(i.op[k], l, 0); });
+  if (!(i.detail & MemStrong))
+    return Step::Next;
+  for (uint32_t rest = good; rest; rest &= rest - 1) {
     unsigned lane = __builtin_ctz(rest);
-    uint64_t address = addressOf(w, base, lane);
-    Place place = locate(w, i, lane, i.space, address, total, flags);
-    at[lane] = place.offset;
-    if (!place.data) {
-      for (unsigned k = 0; k < i.vec; ++k)
-        w.write(i.op[k], lane, 0);
-      continue;
-    }
-    noteAccess({&w, &i, lane}, place, address, total, flags);
-    if (i.detail & MemStrong)
-      acquireAt(w, lane, place, address, i.detail & MemAcquire);
-    moved[size_t(place.space)] += total;
-    shared |= uint32_t(place.space == StateSpace::Shared) << lane;
-    for (unsigned k = 0; k < i.vec; ++k) {
-      uint64_t v = loadBits(place.data + k * element, element);
-      if (i.detail & MemSignExtend)
-        v = extendTo(v, element, i.op[k]);
-      w.write(i.op[k], lane, v);
-    }
+    Place place = locate(w, i, lane, i.space, address[lane], total, flags);
+    acquireAt(w, lane, place, address[lane], i.detail & MemAcquire);
   }
-  for (unsigned s = 0; s < 8; ++s)
-    counters().readBytes[s] += moved[s];
-  countConflicts(i, at, shared, total);
-  return i.detail & MemStrong ? Step::Poll : Step::Next;
+  return Step::Poll;
 }
 
 Step store(Warp &w, const Instr &i, uint32_t active) {
@@ -90,30 +103,25 @@ Step store(Warp &w, const Instr &i, uint32_t active) {
   const Op *values = &i.op[i.args[1].first];
   unsigned element = typeBytes(i.type()), total = element * i.vec;
   uint8_t flags = AccessWrite | (i.detail & MemStrong ? AccessAtomic : 0);
-  uint64_t at[32];
-  uint32_t shared = 0;
-  uint64_t moved[8] = {};
+  uint64_t address[32];
+  uint8_t *data[32];
+  addressesOf(w, base, active, address);
   w.cluster().pollsSinceProgress = 0;
-  for (uint32_t rest = active; rest; rest &= rest - 1) {
-    unsigned lane = __builtin_ctz(rest);
-    uint64_t address = addressOf(w, base, lane);
-    Place place = locate(w, i, lane, i.space, address, total, flags);
-    at[lane] = place.offset;
-    if (!place.data)
-      continue;
-    if (i.detail & MemStrong)
-      releaseAt(w, lane, place, address, i.detail & MemRelease);
-    noteAccess({&w, &i, lane}, place, address, total, flags);
-    moved[size_t(place.space)] += total;
-    shared |= uint32_t(place.space == StateSpace::Shared) << lane;
-    for (unsigned k = 0; k < i.vec; ++k) {
-      uint64_t v = w.read(values[k], lane);
-      std::memcpy(place.data + k * element, &v, element);
+  if (i.detail & MemStrong)
+    for (uint32_t rest = active; rest; rest &= rest - 1) {
+      unsigned lane = __builtin_ctz(rest);
+      Place place = locate(w, i, lane, i.space, address[lane], total, flags);
+      if (place.data)
+        releaseAt(w, lane, place, address[lane], i.detail & MemRelease);
     }
-  }
-  for (unsigned s = 0; s < 8; ++s)
-    counters().writtenBytes[s] += moved[s];
-  countConflicts(i, at, shared, total);
+  uint32_t good =
+      accessWarp(w, i, active, i.space, address, total, flags, data);
+  for (unsigned k = 0; k < i.vec; ++k)
+    for (uint32_t rest = good; rest; rest &= rest - 1) {
+      unsigned lane = __builtin_ctz(rest);
+      uint64_t v = w.read(values[k], lane);
+      std::memcpy(data[lane] + k * element, &v, element);
+    }
   return Step::Next;
 }
 
