@@ -701,12 +701,15 @@ private:
     SmallVector<uint32_t> sources, dests;
     unsigned next = 0;
     const std::vector<Operand> &given = statement->operands;
+    unsigned needed = count_if(specs, [](StringRef t) { return !t.ends_with("?"); });
     for (StringRef text : specs) {
       OperandSpec spec;
       parseSpec(text, instr, spec);
+      // An optional operand is there when more are left than the others need.
+      if (spec.optional && given.size() - next <= needed)
+        continue;
+      needed -= !spec.optional;
       if (next == given.size()) {
-        if (spec.optional)
-          continue;
         return fail("'" + statement->opcode + "' needs more than " +
                     Twine(given.size()) + " operands");
       }
