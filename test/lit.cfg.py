@@ -67,6 +67,7 @@ own_tools = [
     "linattn-run",
     "linattn-compile",
     "linattn-reduce",
+    "linattn-sim",
     "linattn-lsp-server",
 ]
 for tool in own_tools:
