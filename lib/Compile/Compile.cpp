@@ -29,6 +29,41 @@ void linattn::registerCompileDialects(DialectRegistry &registry) {
   registerCPUTranslations(registry);
 }
 
+/// A copy of the module in which only `function` is public, so that what it
+/// does not call goes away.
+static OwningOpRef<ModuleOp> isolate(ModuleOp module, StringRef function) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  for (auto other : copy->getOps<func::FuncOp>())
+    other.setVisibility(other.getName() == function
+                            ? SymbolTable::Visibility::Public
+                            : SymbolTable::Visibility::Private);
+  return copy;
+}
+
+llvm::Expected<CompiledKernel>
+linattn::compileKernel(ModuleOp module, StringRef function, StringRef chip) {
+  OwningOpRef<ModuleOp> copy = isolate(module, function);
+  PassManager passes(module.getContext());
+  (void)applyPassManagerCLOptions(passes);
+  NVVMPipelineOptions pipeline;
+  pipeline.chip = chip.str();
+  buildSerialNVVMPipeline(passes, pipeline);
+  if (failed(passes.run(*copy)))
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   "does not compile for " + chip);
+  auto kernels = *copy->getOps<gpu::GPUModuleOp>().begin();
+  Operation *kernel = kernels.lookupSymbol(function);
+  CompiledKernel result;
+  result.name = function.str();
+  result.description =
+      toJSON(kernel->getAttrOfType<DictionaryAttr>(kKernelAttr));
+  llvm::Expected<std::string> ptx = translateToPTX(kernels, chip);
+  if (!ptx)
+    return ptx.takeError();
+  result.ptx = std::move(*ptx);
+  return result;
+}
+
 namespace {
 
 class Compilation {
@@ -51,7 +86,6 @@ private:
     return failure();
   }
   LogicalResult write(StringRef function, StringRef suffix, StringRef bytes);
-  OwningOpRef<ModuleOp> isolate(func::FuncOp func);
   LogicalResult compileForGPU(func::FuncOp func);
   LogicalResult compileForCPU(func::FuncOp func);
   llvm::json::Object describeTools();
@@ -61,16 +95,6 @@ private:
   llvm::raw_ostream &progress;
   std::optional<Ptxas> ptxas;
 };
-
-/// A copy of the module in which only `func` is public, so that what it does
-/// not call goes away.
-OwningOpRef<ModuleOp> Compilation::isolate(func::FuncOp func) {
-  OwningOpRef<ModuleOp> copy = module.clone();
-  for (auto other : copy->getOps<func::FuncOp>())
-    if (other.getName() != func.getName())
-      other.setPrivate();
-  return copy;
-}
 
 LogicalResult Compilation::write(StringRef function, StringRef suffix,
                                  StringRef bytes) {
@@ -110,30 +134,20 @@ static llvm::json::Object describe(const Resources &resources) {
 
 LogicalResult Compilation::compileForGPU(func::FuncOp func) {
   StringRef name = func.getName();
-  OwningOpRef<ModuleOp> copy = isolate(func);
-  PassManager passes(module.getContext());
-  NVVMPipelineOptions pipeline;
-  pipeline.chip = options.target;
-  buildSerialNVVMPipeline(passes, pipeline);
-  if (failed(passes.run(*copy)))
+  llvm::Expected<CompiledKernel> kernel =
+      compileKernel(module, name, options.target);
+  if (!kernel)
+    return fail(name, kernel.takeError());
+  if (failed(write(name, ".ptx", kernel->ptx)))
     return failure();
-  auto kernels = *copy->getOps<gpu::GPUModuleOp>().begin();
-  Operation *kernel = kernels.lookupSymbol(name);
-  llvm::json::Object description =
-      toJSON(kernel->getAttrOfType<DictionaryAttr>(kKernelAttr));
-
-  llvm::Expected<std::string> ptx = translateToPTX(kernels, options.target);
-  if (!ptx)
-    return fail(name, ptx.takeError());
-  if (failed(write(name, ".ptx", *ptx)))
-    return failure();
+  llvm::json::Object &description = kernel->description;
   description["name"] = name;
   description["kernel"] = name;
   description["target"] = options.target;
   description["ptx"] = (name + ".ptx").str();
   description["tools"] = describeTools();
   if (ptxas) {
-    llvm::Expected<Cubin> cubin = assemble(*ptxas, *ptx, options.target);
+    llvm::Expected<Cubin> cubin = assemble(*ptxas, kernel->ptx, options.target);
     if (!cubin)
       return fail(name, cubin.takeError());
     if (failed(write(name, ".cubin", cubin->bytes)))
@@ -158,8 +172,11 @@ LogicalResult Compilation::compileForGPU(func::FuncOp func) {
 
 LogicalResult Compilation::compileForCPU(func::FuncOp func) {
   StringRef name = func.getName();
-  OwningOpRef<ModuleOp> copy = isolate(func);
+  OwningOpRef<ModuleOp> copy = isolate(module, name);
+  for (auto inner : copy->getOps<func::FuncOp>())
+    inner.removeArgAttrsAttr(); // LLVM knows none of ours and would warn.
   PassManager passes(module.getContext());
+  (void)applyPassManagerCLOptions(passes);
   buildSerialCPUPipeline(passes);
   if (failed(passes.run(*copy)))
     return failure();

@@ -29,6 +29,10 @@ static std::unique_ptr<Executor> makeOracle(const Target &target) {
   return makeCPUExecutor(options);
 }
 
+static std::unique_ptr<Executor> makeSimulated(const Target &target) {
+  return makeSimExecutor(target.threads);
+}
+
 namespace {
 struct Entry {
   llvm::StringLiteral device, lowering, precision;
@@ -39,6 +43,7 @@ struct Entry {
 static constexpr Entry kExecutors[] = {
     {"cpu", "serial", "fp32", makeSerial},
     {"cpu", "serial", "fp64", makeOracle},
+    {"sim", "serial", "fp32", makeSimulated},
 };
 
 llvm::Expected<std::unique_ptr<Executor>>

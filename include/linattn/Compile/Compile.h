@@ -9,6 +9,7 @@
 #define LINATTN_COMPILE_COMPILE_H
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
 #include <string>
 
@@ -47,6 +48,19 @@ void registerCompileDialects(mlir::DialectRegistry &registry);
 CompileResult compileModule(mlir::ModuleOp module,
                             const CompileOptions &options,
                             llvm::raw_ostream &progress);
+
+/// A kernel as text, and all that a launcher needs to know of it.
+struct CompiledKernel {
+  std::string name;
+  std::string ptx;
+  llvm::json::Object description;
+};
+
+/// Lowers one function of `module` to PTX, token-serially. What is wrong with
+/// the function is reported as diagnostics.
+llvm::Expected<CompiledKernel> compileKernel(mlir::ModuleOp module,
+                                             llvm::StringRef function,
+                                             llvm::StringRef chip);
 
 /// An attribute of dictionaries, arrays, strings, integers and booleans as
 /// JSON.
