@@ -64,12 +64,17 @@ public:
 private:
   /// A device copy of an array, gone with the object.
   struct DeviceArray {
+    DeviceArray(sim::Simulator &simulator, const Buffer &host, uint64_t address,
+                bool written)
+        : simulator(simulator), host(host), address(address), written(written) {
+    }
+    DeviceArray(const DeviceArray &) = delete;
+    ~DeviceArray() { llvm::consumeError(simulator.release(address)); }
+
     sim::Simulator &simulator;
     const Buffer &host;
     uint64_t address;
     bool written;
-
-    ~DeviceArray() { llvm::consumeError(simulator.release(address)); }
   };
 
   llvm::Expected<double>
@@ -86,8 +91,8 @@ private:
       auto address = simulator.allocate(host.getNumBytes(), parameter.tensor);
       if (!address)
         return address.takeError();
-      arrays.push_back(std::make_unique<DeviceArray>(
-          DeviceArray{simulator, host, *address, parameter.written}));
+      arrays.push_back(std::make_unique<DeviceArray>(simulator, host, *address,
+                                                     parameter.written));
       if (llvm::Error error = simulator.upload(
               *address, {reinterpret_cast<const uint8_t *>(host.getData()),
                          host.getNumBytes()}))

@@ -53,4 +53,7 @@ void simt::markKernel(Operation *func, int32_t threads) {
                 builder.getUnitAttr());
   func->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                 builder.getDenseI32ArrayAttr({threads, 1, 1}));
+  // One block is enough: otherwise ptxas may spill a few bytes to fit one more.
+  func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                builder.getI32IntegerAttr(1));
 }
