@@ -126,12 +126,12 @@ void NormalFormAnalysis::findChains() {
     if (yielded == state || failed)
       continue;
     auto version = versions.find(yielded);
+    bool isEarlier = version != versions.end() && version->second.first == i;
     InFlightDiagnostic diagnostic =
         refuse(yield, "(normal_form_c3) yields the last version of state " +
                           Twine(i) + ", got " +
-                          (version == versions.end()
-                               ? Twine("a value that is none of its versions")
-                               : Twine("an earlier one")));
+                          (isEarlier ? "an earlier one"
+                                     : "a value that is none of its versions"));
     if (Operation *last = state.getDefiningOp())
       addNote(diagnostic, last, "the last version is made here");
   }

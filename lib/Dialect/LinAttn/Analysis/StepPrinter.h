@@ -10,7 +10,8 @@ namespace linattn {
 
 /// Text and how tightly its outermost operator binds.
 struct InfixText {
-  enum Binding { Sum, Product, Atom };
+  /// A negative text begins with its sign, of the whole product.
+  enum Binding { Sum, Negative, Product, Atom };
   std::string text;
   Binding binding = Atom;
 
@@ -26,8 +27,12 @@ class StepPrinter {
 public:
   explicit StepPrinter(RecurrenceOp recurrence);
 
-  void setName(mlir::Value value, std::string name) {
-    names[value] = std::move(name);
+  /// Gives a value the name, or one with a number behind it where that is
+  /// taken; returns it.
+  std::string setName(mlir::Value value, const std::string &name) {
+    std::string unique = makeUnique(name);
+    names[value] = unique;
+    return unique;
   }
   std::string getStateName(unsigned state) const { return stateNames[state]; }
 
@@ -37,18 +42,17 @@ public:
   /// A new expression may be as long as any other.
   void startExpression() { budget = kLongest; }
 
-  static InfixText sum(InfixText x, InfixText y);
-  static InfixText difference(InfixText x, InfixText y);
-  static InfixText product(InfixText x, InfixText y);
+  static InfixText sum(const InfixText &x, const InfixText &y);
+  static InfixText product(const InfixText &x, const InfixText &y);
 
 private:
   /// Operations of one expression: a step can be written so that its text
   /// doubles with each line.
   static constexpr unsigned kLongest = 200;
 
+  std::string makeUnique(const std::string &name) const;
   InfixText printOp(mlir::Operation *op);
   InfixText call(llvm::StringRef function, mlir::ValueRange arguments);
-  std::string makeUnique(std::string name);
 
   llvm::DenseMap<mlir::Value, std::string> names;
   llvm::SmallVector<std::string> stateNames;
