@@ -1,10 +1,11 @@
-//===- LinAttnDialect.cpp - dialect, types, attributes
-//----------------------===//
+//===- LinAttnDialect.cpp - dialect, types, attributes --------------------===//
 
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"

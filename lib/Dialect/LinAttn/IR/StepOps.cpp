@@ -1,5 +1,4 @@
-//===- StepOps.cpp - decay, read, write
-//--------------------------------------===//
+//===- StepOps.cpp - decay, read, write -----------------------------------===//
 
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 
@@ -92,6 +91,9 @@ LogicalResult ReadOp::inferReturnTypes(MLIRContext *context,
 }
 
 LogicalResult ReadOp::verify() {
+  if (getScale() && !getScale()->isFinite())
+    return emitOpError() << "(read_c2) the scale is finite, got "
+                         << getScaleAttr();
   return verifySize(*this, "read_c1", "key", getKey().getType(),
                     getState().getType().getKeys(), "K");
 }

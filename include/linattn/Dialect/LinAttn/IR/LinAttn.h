@@ -38,6 +38,10 @@ constexpr llvm::StringLiteral kArgSampleAttr = "linattn.sample";
 /// The largest K or V of a state.
 constexpr int64_t kMaxStateDim = 1024;
 
+/// The most heads of an operand, and the most elements of one head's vector.
+constexpr int64_t kMaxHeads = 65536;
+constexpr int64_t kMaxVectorElements = 65536;
+
 } // namespace linattn
 
 #endif // LINATTN_DIALECT_LINATTN_IR_LINATTN_H
