@@ -67,7 +67,6 @@ void NormalForm::print(llvm::raw_ostream &os, bool positions) const {
   unsigned numReads = 0, numOutputReads = 0;
 
   for (const StepEvent &event : events) {
-    printer.startExpression();
     std::string state = printer.getStateName(event.state);
     os << "  " << state;
     if (positions)
@@ -75,7 +74,7 @@ void NormalForm::print(llvm::raw_ostream &os, bool positions) const {
     os << ": ";
     switch (event.kind) {
     case Kind::Decay: {
-      InfixText gate = printer.print(event.getDecay().getGate());
+      InfixText gate = printer.printWhole(event.getDecay().getGate());
       std::string factor =
           event.getDecay().getLinear() ? gate.text : "exp(" + gate.text + ")";
       os << "decay  " << (event.perKey ? "Diag(" + factor + ")" : factor);
@@ -88,15 +87,15 @@ void NormalForm::print(llvm::raw_ostream &os, bool positions) const {
                                 ? "r" + std::to_string(numReads++)
                                 : "o" + std::to_string(numOutputReads++));
       os << name << " = " << printScale(read) << state << "^T "
-         << printer.print(read.getKey()).in(InfixText::Atom);
+         << printer.printWhole(read.getKey()).in(InfixText::Atom);
       break;
     }
     case Kind::Write: {
+      InfixText value = printer.printWhole(
+          [&] { return printWritten(printer, *this, event); });
       std::string key =
-          printer.print(event.getWrite().getKey()).in(InfixText::Atom);
-      printer.startExpression();
-      os << "write  " << key << " "
-         << printWritten(printer, *this, event).in(InfixText::Atom) << "^T";
+          printer.printWhole(event.getWrite().getKey()).in(InfixText::Atom);
+      os << "write  " << key << " " << value.in(InfixText::Atom) << "^T";
       break;
     }
     }
@@ -108,10 +107,9 @@ void NormalForm::print(llvm::raw_ostream &os, bool positions) const {
   Operation *yield = op.getBody()->getTerminator();
   unsigned numOutputs = yield->getNumOperands() - op.getNumStates();
   for (unsigned i = 0; i < numOutputs; ++i) {
-    printer.startExpression();
     os << "  o";
     if (numOutputs > 1)
       os << "#" << i;
-    os << " = " << printer.print(yield->getOperand(i)).text << "\n";
+    os << " = " << printer.printWhole(yield->getOperand(i)).text << "\n";
   }
 }

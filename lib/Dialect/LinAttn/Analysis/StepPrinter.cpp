@@ -163,6 +163,8 @@ InfixText StepPrinter::print(Value value) {
       constant = splat.getSplatValue<Attribute>();
     if (auto real = dyn_cast<FloatAttr>(constant))
       return number(real.getValueAsDouble());
+    if (auto truth = dyn_cast<BoolAttr>(constant))
+      return {truth.getValue() ? "true" : "false"};
     if (auto integer = dyn_cast<IntegerAttr>(constant)) {
       SmallString<16> digits;
       integer.getValue().toStringSigned(digits);

@@ -39,8 +39,15 @@ public:
   InfixText print(mlir::Value value);
   InfixText print(const Coefficient *coefficient);
 
-  /// A new expression may be as long as any other.
-  void startExpression() { budget = kLongest; }
+  /// Prints one expression; "..." where it is too long to be read.
+  InfixText printWhole(llvm::function_ref<InfixText()> print) {
+    budget = kLongest;
+    InfixText text = print();
+    return budget == 0 ? InfixText{"..."} : text;
+  }
+  InfixText printWhole(mlir::Value value) {
+    return printWhole([&] { return print(value); });
+  }
 
   static InfixText sum(const InfixText &x, const InfixText &y);
   static InfixText product(const InfixText &x, const InfixText &y);

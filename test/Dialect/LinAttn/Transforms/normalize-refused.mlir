@@ -281,26 +281,6 @@ func.func @earlier_version(%k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x4xf32>, %b:
 
 // -----
 
-func.func @selected_state(%k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x4xf32>, %b: tensor<?x?x2xf32>, %s0: tensor<?x2x8x4xf32>)
-    -> (tensor<?x?x2x4xf32>, tensor<?x2x8x4xf32>) {
-  %0:2 = linattn.recurrence tokens(%k : tensor<?x?x2x8xf32>, %v : tensor<?x?x2x4xf32>, %b : tensor<?x?x2xf32>)
-      state(%s0 : tensor<?x2x8x4xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x2x8x4xf32>) {
-  ^step(%kt: vector<8xf32>, %vt: vector<4xf32>, %bt: f32, %s: !linattn.state<8x4xf32>):
-    // expected-note @below {{the last version is made here}}
-    %w = linattn.write %s, %kt, %vt : !linattn.state<8x4xf32>, vector<8xf32>, vector<4xf32>
-    %zero = arith.constant 0.0 : f32
-    %p = arith.cmpf ogt, %bt, %zero : f32
-    // expected-error @below {{'arith.select' op (normal_form_c1) takes or makes a state, which only decays, reads and writes do}}
-    %s1 = arith.select %p, %w, %s : !linattn.state<8x4xf32>
-    %o = linattn.read %s1, %kt : !linattn.state<8x4xf32>, vector<8xf32>
-    // expected-error @below {{'linattn.yield' op (normal_form_c3) yields the last version of state 0, got a value that is none of its versions}}
-    linattn.yield %o, %s1 : vector<4xf32>, !linattn.state<8x4xf32>
-  }
-  return %0#0, %0#1 : tensor<?x?x2x4xf32>, tensor<?x2x8x4xf32>
-}
-
-// -----
-
 // The states change places.
 func.func @exchange(%k: tensor<?x?x2x8xf32>, %a0: tensor<?x2x8x4xf32>, %b0: tensor<?x2x8x4xf32>)
     -> (tensor<?x2x8x4xf32>, tensor<?x2x8x4xf32>) {

@@ -117,6 +117,11 @@ func.func @gdn2(
   return %o, %sT : tensor<?x?x2x4xf32>, tensor<?x2x8x4xf32>
 }
 
+// NORMAL-LABEL: @beta_per_column
+// NORMAL:         S: write  k (beta * v - beta * r0)^T
+// NORMAL-LABEL: @gdn2
+// NORMAL:         S: write  k (w * v - r0)^T
+
 // Comba: the removal key reads the undecayed state, which the decay then ends.
 // The read stands after the decay here; its event is before it.
 // CHECK-LABEL: recurrence in @comba: S 8x4, 2 heads
@@ -124,6 +129,10 @@ func.func @gdn2(
 // CHECK-NEXT:    S: decay  exp(g)
 // CHECK-NEXT:    S: write  k (beta * v - beta2 * r0)^T
 // CHECK-NEXT:    S: o0 = S^T q
+// NORMAL-LABEL: @comba
+// NORMAL-NEXT:    S: r0 = S^T p
+// NORMAL-NEXT:    S: decay  exp(g)
+// NORMAL-NEXT:    S: write  k (beta * v - beta2 * r0)^T
 // AT-LABEL: @comba
 // AT-NEXT:   S@0,0: r0
 // AT-NEXT:   S@0,0: decay
@@ -375,4 +384,28 @@ func.func @no_state(%x: tensor<?x?x2x4xf32> {linattn.name = "x"}) -> tensor<?x?x
     linattn.yield %y : vector<4xf32>
   }
   return %0 : tensor<?x?x2x4xf32>
+}
+
+// The text doubles with each line: it is left out, not printed.
+// CHECK-LABEL: recurrence in @too_long
+// CHECK:         S: write  k ...^T
+// CHECK-NEXT:    S: o0 = S^T k
+func.func @too_long(%k: tensor<?x?x2x8xf32> {linattn.name = "k"}, %v: tensor<?x?x2x4xf32> {linattn.name = "v"},
+                    %s0: tensor<?x2x8x4xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x2x8x4xf32>) {
+  %0:2 = linattn.recurrence tokens(%k : tensor<?x?x2x8xf32>, %v : tensor<?x?x2x4xf32>)
+      state(%s0 : tensor<?x2x8x4xf32>) -> (tensor<?x?x2x4xf32>, tensor<?x2x8x4xf32>) {
+  ^step(%kt: vector<8xf32>, %vt: vector<4xf32>, %s: !linattn.state<8x4xf32>):
+    %v1 = arith.mulf %vt, %vt : vector<4xf32>
+    %v2 = arith.mulf %v1, %v1 : vector<4xf32>
+    %v3 = arith.mulf %v2, %v2 : vector<4xf32>
+    %v4 = arith.mulf %v3, %v3 : vector<4xf32>
+    %v5 = arith.mulf %v4, %v4 : vector<4xf32>
+    %v6 = arith.mulf %v5, %v5 : vector<4xf32>
+    %v7 = arith.mulf %v6, %v6 : vector<4xf32>
+    %v8 = arith.mulf %v7, %v7 : vector<4xf32>
+    %s1 = linattn.write %s, %kt, %v8 : !linattn.state<8x4xf32>, vector<8xf32>, vector<4xf32>
+    %o = linattn.read %s1, %kt : !linattn.state<8x4xf32>, vector<8xf32>
+    linattn.yield %o, %s1 : vector<4xf32>, !linattn.state<8x4xf32>
+  }
+  return %0#0, %0#1 : tensor<?x?x2x4xf32>, tensor<?x2x8x4xf32>
 }
