@@ -53,8 +53,7 @@ static void addLoopsToLLVM(OpPassManager &pm) {
   math::MathExpandOpsPassOptions expand;
   expand.opMnemonics.assign({"rsqrt"});
   pm.addPass(math::createMathExpandOpsPass(expand));
-  // log1p and expm1 by the C library: through log and exp they lose digits.
-  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createMathCalls());
   pm.addPass(createConvertVectorToSCFPass());
   pm.addPass(createConvertSCFToOpenMPPass());
   // Removes the stack scopes that the conversion adds: they hold no stack

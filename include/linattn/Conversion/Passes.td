@@ -212,6 +212,16 @@ def ExpandMath : Pass<"linattn-expand-math"> {
   let statistics = [Statistic<"numExpanded", "expanded", "math operations expanded">];
 }
 
+def MathCalls : Pass<"linattn-math-calls", "::mlir::ModuleOp"> {
+  let summary = "calls the C library for functions that LLVM has no intrinsic for";
+  let description = [{
+    `log1p`, `expm1`, `erf`, `cbrt` and inverse hyperbolic functions. The upstream
+    pass would turn every function into scalar calls, fused multiply-adds too;
+    what has an intrinsic stays a vector.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::vector::VectorDialect"];
+}
+
 def ChunkedToLoops : Pass<"lower-chunked-to-loops", "::mlir::func::FuncOp"> {
   let summary = "lowers the chunk form to loops of tensor code for the CPU";
   let description = [{

@@ -48,10 +48,14 @@ static void widenProducts(RewriterBase &rewriter, ChunkedOp op,
   for (linalg::MatmulOp product : products) {
     Type element = getElementTypeOrSelf(product.getResult(0).getType());
     rewriter.setInsertionPoint(product);
-    for (OpOperand *operand : product.getDpsInputOperands())
-      if (is16Bit(operand->get()))
-        operand->set(
-            widenOperand(rewriter, operand->get(), element, keepRounding));
+    SmallVector<Value> inputs(product.getInputs());
+    if (llvm::none_of(inputs, is16Bit))
+      continue;
+    for (Value &input : inputs)
+      if (is16Bit(input))
+        input = widenOperand(rewriter, input, element, keepRounding);
+    rewriter.replaceOpWithNewOp<linalg::MatmulOp>(
+        product, product->getResultTypes(), inputs, product.getOutputs());
   }
   if (keepRounding)
     return;
