@@ -68,6 +68,7 @@ own_tools = [
     "linattn-compile",
     "linattn-reduce",
     "linattn-lsp-server",
+    "linattn-unittests",
 ]
 for tool in own_tools:
     if os.path.exists(os.path.join(config.linattn_tools_dir, tool)):
