@@ -1,6 +1,9 @@
-//===- linattn-opt.cpp - runs passes over modules ------------------------===//
+//===- linattn-opt.cpp - runs passes over modules -------------------------===//
 
+#include "linattn/Conversion/Passes.h"
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
+#include "linattn/Dialect/LinAttn/Transforms/Passes.h"
+#include "linattn/Pipelines/Pipelines.h"
 
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
@@ -13,6 +16,9 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   registry.insert<linattn::LinAttnDialect>();
   mlir::registerAllPasses();
+  linattn::registerLinAttnPasses();
+  linattn::registerLinAttnConversionPasses();
+  linattn::registerLinAttnPipelines();
   return mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "linattn-opt: passes over linear-attention modules\n",
       registry));

@@ -1,4 +1,4 @@
-//===- AttentionOps.cpp - softmax and differential attention -------------===//
+//===- AttentionOps.cpp - softmax and differential attention --------------===//
 
 #include "StepVerifier.h"
 
@@ -264,10 +264,11 @@ LogicalResult DiffAttentionOp::verify() {
                          << (v1 ? "twice the value heads" : "the value heads")
                          << ", " << (v1 ? 2 : 1) * valueHeads << ", got "
                          << keyHeads;
-  if ((v1 ? heads : queryHeads) % valueHeads != 0)
-    return emitOpError() << "(diff_attention_c3) the value heads divide "
-                         << (v1 ? "half of " : "") << "the query heads, "
-                         << (v1 ? heads : queryHeads) << ", got " << valueHeads;
+  if (heads % valueHeads != 0)
+    return emitOpError()
+           << "(diff_attention_c3) the value heads divide half of "
+              "the query heads, "
+           << heads << ", got " << valueHeads;
   auto query = cast<RankedTensorType>(getQuery().getType());
   auto lambda = cast<RankedTensorType>(getLambda().getType());
   bool scalar = lambda.getRank() == 0;

@@ -1,4 +1,4 @@
-//===- LinAttnDialect.cpp - dialect, types, attributes -------------------===//
+//===- LinAttnDialect.cpp - dialect, types, attributes --------------------===//
 
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 

@@ -1,4 +1,4 @@
-//===- RecurrenceOp.cpp - the recurrence operation -----------------------===//
+//===- RecurrenceOp.cpp - the recurrence operation ------------------------===//
 
 #include "StepVerifier.h"
 
@@ -305,6 +305,14 @@ LogicalResult RecurrenceOp::verifyRegions() {
 
   if (failed(verifyStepOperations(body, "recurrence_c13", "step")))
     return failure();
+  for (Operation &op : body.without_terminator()) {
+    bool touchesState =
+        llvm::any_of(op.getOperandTypes(), llvm::IsaPred<StateType>) ||
+        llvm::any_of(op.getResultTypes(), llvm::IsaPred<StateType>);
+    if (touchesState && !isa<DecayOp, ReadOp, WriteOp, DeltaUpdateOp>(op))
+      return op.emitOpError("(recurrence_c14) is not allowed on a state: only "
+                            "decay, read, write and delta_update are");
+  }
 
   auto yield = dyn_cast<YieldOp>(body.getTerminator());
   if (!yield)

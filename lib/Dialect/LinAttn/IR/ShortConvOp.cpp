@@ -1,4 +1,4 @@
-//===- ShortConvOp.cpp - depthwise causal convolution --------------------===//
+//===- ShortConvOp.cpp - depthwise causal convolution ---------------------===//
 
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 

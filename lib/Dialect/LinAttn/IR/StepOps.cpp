@@ -1,4 +1,4 @@
-//===- StepOps.cpp - decay, read, write ----------------------------------===//
+//===- StepOps.cpp - decay, read, write -----------------------------------===//
 
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 

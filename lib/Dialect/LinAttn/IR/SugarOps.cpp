@@ -1,4 +1,4 @@
-//===- SugarOps.cpp - shorthand operations -------------------------------===//
+//===- SugarOps.cpp - shorthand operations --------------------------------===//
 
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 

@@ -181,7 +181,7 @@ def LinAttn_DiffAttentionOp : LinAttn_AttentionOp<"diff_attention"> {
     * (diff_attention_c2) Head counts and widths are static, from 1 to 65536; query
       and key have the same width; the query heads are even.
     * (diff_attention_c3) The key heads are twice the value heads (v1), equal to
-      them (v2); the value heads divide H (v1), 2 H (v2).
+      them (v2); the value heads divide H.
     * (diff_attention_c4) Static sizes of B and S agree.
     * (diff_attention_c5) lambda is a scalar, [H] or [B, T, H].
     * (diff_attention_c6) The result is [B, T, H, Dv].

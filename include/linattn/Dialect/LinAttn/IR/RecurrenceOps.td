@@ -75,6 +75,8 @@ def LinAttn_RecurrenceOp : LinAttn_Op<"recurrence", [
     * (recurrence_c12) `snapshots` has a positive period and asks for a state.
     * (recurrence_c13) Operations of the step are pure, have no region, and give
       states, numbers and vectors of fixed size of at most 65536 numbers.
+    * (recurrence_c14) States are touched by decay, read, write and delta_update
+      only.
   }];
   let arguments = (ins
     Variadic<LinAttn_FloatTensor>:$tokens,
