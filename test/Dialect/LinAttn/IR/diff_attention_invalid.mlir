@@ -82,7 +82,7 @@ func.func @f(%q: tensor<?x?x8x8xf32>, %k: tensor<?x?x4x8xf32>, %v: tensor<?x?x2x
 
 // diff_attention_c3
 func.func @f(%q: tensor<?x?x8x8xf32>, %k: tensor<?x?x3x8xf32>, %v: tensor<?x?x3x8xf32>, %l: tensor<4xf32>) {
-  // expected-error@+1 {{'linattn.diff_attention' op (diff_attention_c3) the value heads divide the query heads, 8, got 3}}
+  // expected-error@+1 {{'linattn.diff_attention' op (diff_attention_c3) the value heads divide half of the query heads, 4, got 3}}
   %o = linattn.diff_attention v2 %q, %k, %v, %l
       : (tensor<?x?x8x8xf32>, tensor<?x?x3x8xf32>, tensor<?x?x3x8xf32>, tensor<4xf32>) -> tensor<?x?x4x8xf32>
   return
@@ -260,7 +260,7 @@ func.func @f(%q: tensor<?x?x8x8xf32>, %k: tensor<?x?x4x8xf32>, %v: tensor<?x?x2x
 func.func @f(%q: tensor<?x?x8x8xf32>, %k: tensor<?x?x4x8xf32>, %v: tensor<?x?x2x16xf32>, %l: tensor<4xf32>) {
   %o = linattn.diff_attention v1 %q, %k, %v, %l score {
   ^score(%s: f32, %b: index, %h: index, %t: index, %j: index):
-    // expected-error@+1 {{'math.exp' op (diff_attention_c9) operations of a score region give states, numbers and vectors of fixed size of at most 65536 numbers, got 'tensor<?x?x2x16xf32>'}}
+    // expected-error@+1 {{'math.exp' op (diff_attention_c9) operations of a score region give numbers and vectors of fixed size of at most 65536 numbers, got 'tensor<?x?x2x16xf32>'}}
     %e = "math.exp"(%v) : (tensor<?x?x2x16xf32>) -> tensor<?x?x2x16xf32>
     linattn.yield %s : f32
   }

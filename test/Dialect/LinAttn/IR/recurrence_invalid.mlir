@@ -669,3 +669,47 @@ func.func @huge_vector_in_step(%q: tensor<?x?x1xf32>) {
   }
   return
 }
+
+// -----
+
+// recurrence_c14
+func.func @select_state(%q: tensor<?x?x1xf32>, %s: tensor<?x1x4x4xf32>) {
+  %sT = linattn.recurrence tokens(%q : tensor<?x?x1xf32>) state(%s : tensor<?x1x4x4xf32>)
+      -> (tensor<?x1x4x4xf32>) {
+  ^step(%qt: f32, %st: !linattn.state<4x4xf32>):
+    %s1 = linattn.decay %st, %qt : !linattn.state<4x4xf32>, f32
+    %c = arith.constant true
+    // expected-error@+1 {{'arith.select' op (recurrence_c14) is not allowed on a state: only decay, read, write and delta_update are}}
+    %s2 = arith.select %c, %st, %s1 : !linattn.state<4x4xf32>
+    linattn.yield %s2 : !linattn.state<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+// recurrence_c14
+func.func @cast_state(%q: tensor<?x?x1xf32>, %s: tensor<?x1x4x4xf32>) {
+  %sT = linattn.recurrence tokens(%q : tensor<?x?x1xf32>) state(%s : tensor<?x1x4x4xf32>)
+      -> (tensor<?x1x4x4xf32>) {
+  ^step(%qt: f32, %st: !linattn.state<4x4xf32>):
+    // expected-error@+1 {{'builtin.unrealized_conversion_cast' op (recurrence_c14) is not allowed on a state: only decay, read, write and delta_update are}}
+    %v = builtin.unrealized_conversion_cast %st : !linattn.state<4x4xf32> to vector<4x4xf32>
+    linattn.yield %st : !linattn.state<4x4xf32>
+  }
+  return
+}
+
+// -----
+
+// recurrence_c14
+func.func @made_state(%q: tensor<?x?x1xf32>, %s: tensor<?x1x4x4xf32>) {
+  %sT = linattn.recurrence tokens(%q : tensor<?x?x1xf32>) state(%s : tensor<?x1x4x4xf32>)
+      -> (tensor<?x1x4x4xf32>) {
+  ^step(%qt: f32, %st: !linattn.state<4x4xf32>):
+    // expected-error@+1 {{'ub.poison' op (recurrence_c14) is not allowed on a state: only decay, read, write and delta_update are}}
+    %p = ub.poison : !linattn.state<4x4xf32>
+    linattn.yield %p : !linattn.state<4x4xf32>
+  }
+  return
+}

@@ -260,7 +260,7 @@ func.func @f(%q: tensor<?x?x4x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x
 func.func @f(%q: tensor<?x?x4x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x8xf32>) {
   %o = linattn.softmax_attention %q, %k, %v score {
   ^score(%s: f32, %b: index, %h: index, %t: index, %j: index):
-    // expected-error@+1 {{'tensor.empty' op (softmax_attention_c7) operations of a score region give states, numbers and vectors of fixed size of at most 65536 numbers, got 'tensor<4xf32>'}}
+    // expected-error@+1 {{'tensor.empty' op (softmax_attention_c7) operations of a score region give numbers and vectors of fixed size of at most 65536 numbers, got 'tensor<4xf32>'}}
     %m = tensor.empty() : tensor<4xf32>
     linattn.yield %s : f32
   }
@@ -342,5 +342,18 @@ func.func @f(%q: tensor<?x?x4x8xi32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x
   // expected-error@+1 {{'linattn.softmax_attention' op operand #0 must be ranked tensor without encoding of 16-bit float or bfloat16 type or 32-bit float or 64-bit float values, but got 'tensor<?x?x4x8xi32>'}}
   %o = linattn.softmax_attention %q, %k, %v
       : (tensor<?x?x4x8xi32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>) -> (tensor<?x?x4x8xf32>)
+  return
+}
+
+// -----
+
+// softmax_attention_c7
+func.func @f(%q: tensor<?x?x1x4xf32>, %s: !linattn.state<4x4xf32>, %k: vector<4xf32>) {
+  %o = linattn.softmax_attention %q, %q, %q score {
+  ^score(%sc: f32, %b: index, %h: index, %t: index, %j: index):
+    // expected-error@+1 {{'linattn.read' op (softmax_attention_c7) there are no states in a score region}}
+    %r = linattn.read %s, %k : !linattn.state<4x4xf32>, vector<4xf32>
+    linattn.yield %sc : f32
+  } : (tensor<?x?x1x4xf32>, tensor<?x?x1x4xf32>, tensor<?x?x1x4xf32>) -> (tensor<?x?x1x4xf32>)
   return
 }
