@@ -158,8 +158,8 @@ static void nameScoreArguments(Region &region,
                                llvm::function_ref<void(Value, StringRef)> set) {
   if (region.empty() || region.getNumArguments() != 5)
     return;
-  for (auto [arg, name] : llvm::zip(
-           region.getArguments(), ArrayRef<StringRef>{"s", "b", "h", "t", "j"}))
+  StringRef names[] = {"s", "b", "h", "t", "j"};
+  for (auto [arg, name] : llvm::zip_equal(region.getArguments(), names))
     set(arg, name);
 }
 
