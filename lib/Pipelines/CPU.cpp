@@ -49,11 +49,16 @@ void linattn::buildLoopsToLLVMPipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());
   pm.addPass(createCanonicalizerPass());
   addFloatExpansion(pm);
+  // The C library has no rsqrt.
+  math::MathExpandOpsPassOptions expand;
+  expand.opMnemonics.assign({"rsqrt"});
+  pm.addPass(math::createMathExpandOpsPass(expand));
   // log1p and expm1 by the C library: through log and exp they lose digits.
   pm.addPass(createConvertMathToLibmPass());
   pm.addPass(createConvertVectorToSCFPass());
   pm.addPass(createConvertSCFToOpenMPPass());
-  // Removes the stack scopes that the conversion adds: they hold no stack memory.
+  // Removes the stack scopes that the conversion adds: they hold no stack
+  // memory.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(memref::createExpandStridedMetadataPass());
@@ -82,4 +87,8 @@ void linattn::registerLinAttnPipelines() {
       "linattn-to-cpu-serial",
       "Level 0 to the LLVM dialect for the CPU, token by token",
       buildSerialCPUPipeline);
+  PassPipelineRegistration<NVVMPipelineOptions>(
+      "linattn-to-nvvm-serial",
+      "Level 0 to token-serial kernels in the LLVM dialect for NVIDIA GPUs",
+      buildSerialNVVMPipeline);
 }

@@ -3,6 +3,8 @@
 #ifndef LINATTN_PIPELINES_PIPELINES_H
 #define LINATTN_PIPELINES_PIPELINES_H
 
+#include "mlir/Pass/PassOptions.h"
+
 namespace mlir {
 class OpPassManager;
 }
@@ -17,6 +19,17 @@ void buildSerialCPUPipeline(mlir::OpPassManager &pm);
 
 /// What every lowering to loops shares: bufferization, vectors, OpenMP, LLVM.
 void buildLoopsToLLVMPipeline(mlir::OpPassManager &pm);
+
+struct NVVMPipelineOptions : mlir::PassPipelineOptions<NVVMPipelineOptions> {
+  Option<std::string> chip{*this, "chip",
+                           llvm::cl::desc("the GPU, such as sm_90a"),
+                           llvm::cl::init("sm_90a")};
+};
+
+/// Level 0 to the LLVM dialect with NVVM: each function, one recurrence,
+/// becomes a token-serial kernel in a gpu.module of its name.
+void buildSerialNVVMPipeline(mlir::OpPassManager &pm,
+                             const NVVMPipelineOptions &options);
 
 /// Registers the pipelines for linattn-opt.
 void registerLinAttnPipelines();

@@ -129,4 +129,46 @@ def PrintNormalFormPass : Pass<"linattn-print-normal-form"> {
   let dependentDialects = ["::linattn::LinAttnDialect"];
 }
 
+def ChunkwisePass : Pass<"linattn-chunkwise"> {
+  let summary = "rewrites recurrences to matrix products over chunks of tokens";
+  let description = [{
+    A token loop has one outer product a token; matrix units want products of
+    whole tiles. This pass brings each step into normal form and emits the chunk
+    form (`docs/Algebra.md` derives it): what reads see of the start state, the
+    coupling between writes and reads inside the chunk, one unit triangular
+    system for writes that depend on reads, outputs, and the state after the
+    chunk. It looks at events only, never at which operator it has before it.
+
+    A step without a normal form, or with arithmetic that has no form for a tile
+    of tokens, is refused; the diagnostic names the operation. The token-serial
+    form still runs it.
+
+    Before (`chunkwise.mlir`):
+
+    ```mlir
+    %s1 = linattn.write %s, %k, %v : ..
+    %o = linattn.read %s1, %q : ..
+    ```
+
+    After:
+
+    ```mlir
+    %r0 = linalg.matmul ins(%q, %s : tensor<64x8xf32>, tensor<8x4xf32>) outs(%zero : ..)
+    %p = linattn.decay_product %q, %k x_positions = [0] ..
+    %o = linalg.matmul ins(%p, %v : ..) outs(%r0 : ..)
+    %kt = linalg.transpose ins(%k : ..)
+    %s1 = linalg.matmul ins(%kt, %v : ..) outs(%s : ..)
+    ```
+  }];
+  let options = [
+    Option<"chunk", "chunk", "int64_t", "64", "tokens per chunk: 16, 32, 64 or 128">,
+    Option<"mma", "mma", "std::string", "",
+           "what operands of products are rounded to, instead of what the "
+           "precision attribute or the inputs say">];
+  let statistics = [Statistic<"numChunked", "chunked", "recurrences in chunk form">];
+  let dependentDialects = ["::linattn::LinAttnDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+}
+
 #endif
