@@ -40,7 +40,7 @@ UPSTREAM = [
     ["--canonicalize=test-convergence", "--sccp", "--canonicalize"],
     ["--resolve-ranked-shaped-type-result-dims", "--canonicalize"],
     ["--loop-invariant-code-motion", "--control-flow-sink", "--topological-sort"],
-    ["--inline", "--symbol-dce"],
+    ["--inline", "--symbol-dce", "--remove-dead-values"],
     ["--int-range-optimizations", "--generate-runtime-verification"],
     ["--one-shot-bufferize=bufferize-function-boundaries allow-unknown-ops"],
     ["--allow-unregistered-dialect", "--canonicalize"],
