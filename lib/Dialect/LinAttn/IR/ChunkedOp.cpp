@@ -151,6 +151,11 @@ LogicalResult ChunkedOp::verifyRegions() {
           "(chunked_c6) is not allowed in a chunk: its operations are pure");
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   unsigned outputs = getNumOutputs();
+  unsigned results = outputs + (getSnapshots() ? 2 : 1) * getNumStates();
+  if (getNumResults() != results)
+    return emitOpError() << "(chunked_c4) has at least " << results
+                         << " result(s) for " << getNumStates()
+                         << " state(s), got " << getNumResults();
   if (!yield || yield.getNumOperands() != outputs + getNumStates())
     return emitOpError() << "(chunked_c4) the region yields " << outputs
                          << " output(s) and " << getNumStates() << " state(s)";
