@@ -13,6 +13,11 @@ class FuncOp;
 } // namespace mlir
 
 namespace linattn {
+
+/// Attribute of a kernel: what a launcher needs to know (--linattn-recurrence-
+/// to-simt). A dictionary that reads as JSON.
+constexpr llvm::StringLiteral kKernelAttr = "linattn.kernel";
+
 #define GEN_PASS_DECL
 #include "linattn/Conversion/Passes.h.inc"
 

@@ -108,4 +108,149 @@ def AttentionToLoops : Pass<"linattn-attention-to-loops", "::mlir::func::FuncOp"
   let statistics = [Statistic<"numLowered", "lowered", "attention operations lowered">];
 }
 
+def RecurrenceToSIMT : Pass<"linattn-recurrence-to-simt", "::mlir::ModuleOp"> {
+  let summary = "lowers recurrences to token-serial GPU kernels in f32";
+  let description = [{
+    Every function of the module is one recurrence between its arguments and its
+    results, and becomes one kernel in a `gpu.module` of its name; initial states
+    may also be filled with one number. Runs any step, also one that has no chunk
+    form, and is what decoding uses.
+
+    A block owns one (sequence, head) and a slice of the value columns; L
+    adjacent threads share a column and hold K / L of its rows of every state in
+    registers, in groups of 4 rows. Per token:
+
+    ```
+    publish   keys and vector decays (e^g) to shared memory; one barrier
+    load      the next token's elements
+    decay     S[i] *= f[i]
+    read      r = sum_i S[i] x[i], by fma, then over the L lanes by shuffles
+    write     S[i] += k[i] u
+    output    one lane of each column
+    ```
+
+    A value of the step is computed where it is needed: for the thread's column,
+    or for the elements that it publishes. Values of other columns (a norm of an
+    output, a read along what another read returned) go through shared memory
+    with a barrier more, and keep all columns in one block.
+
+    The kernel takes, for every tensor of the function that is used, a pointer and
+    a stride in elements per dimension (a contiguous inner dimension has none),
+    arguments first, then results; then T and N. Its attribute `linattn.kernel`
+    says all that a launcher needs. A pool of states (`slots`) is updated in
+    place and is one parameter.
+
+    Before:
+
+    ```mlir
+    func.func @f(%k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x4xf32>, %s0: tensor<?x2x8x4xf32>)
+        -> (tensor<?x?x2x4xf32>, tensor<?x2x8x4xf32>) {
+      %o, %sT = linattn.recurrence tokens(%k : .., %v : ..) state(%s0 : ..) -> (..) {
+      ^step(%kt: vector<8xf32>, %vt: vector<4xf32>, %s: !linattn.state<8x4xf32>):
+        %s1 = linattn.write %s, %kt, %vt : ..
+        %ot = linattn.read %s1, %kt : ..
+        linattn.yield %ot, %s1 : ..
+      }
+      return %o, %sT : ..
+    }
+    ```
+
+    After, shortened:
+
+    ```mlir
+    gpu.module @f {
+      llvm.mlir.global internal @f_shared() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<16 x f32>
+      llvm.func @f(%k: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %k_b: i64, %k_t: i64, %k_h: i64, ..)
+          attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>, linattn.kernel = {..}} {
+        ..
+        scf.for %t = %begin to %end step %c1 iter_args(%row0 = .., %row7 = .., %k_next = .., %v_next = ..) {
+          scf.if %publishes { llvm.store %k_next, .. }
+          nvvm.barrier
+          ..
+          %row0_new = math.fma %k0, %u, %row0 : f32
+          ..
+        }
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels made">];
+}
+
+def ExpandMath : Pass<"linattn-expand-math"> {
+  let summary = "expands math functions on f32 in arithmetic";
+  let description = [{
+    GPUs have no library of functions unless a toolkit is at hand, and their fast
+    instructions err with a preferred sign: e^g by `ex2.approx` drifts over
+    thousands of tokens. `exp` and `exp2` are expanded by an own polynomial (less
+    than one ulp, unbiased; -inf gives 0, NaN stays NaN, results below the normal
+    range are rounded right), `rsqrt` as 1 / sqrt(x), the others by MLIR's
+    polynomials. What has an instruction stays; what has neither is refused by
+    name.
+
+    Before:
+
+    ```mlir
+    %y = math.rsqrt %x : f32
+    ```
+
+    After:
+
+    ```mlir
+    %one = arith.constant 1.0 : f32
+    %root = math.sqrt %x : f32
+    %y = arith.divf %one, %root : f32
+    ```
+  }];
+  let options = [Option<"keepOthers", "keep-others", "bool", "false",
+    "leave functions without an expansion, and f64, to the C library">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [Statistic<"numExpanded", "expanded", "math operations expanded">];
+}
+
+def ChunkedToLoops : Pass<"lower-chunked-to-loops", "::mlir::func::FuncOp"> {
+  let summary = "lowers the chunk form to loops of tensor code for the CPU";
+  let description = [{
+    A parallel loop over sequences and heads, a loop over whole chunks that reads
+    the tokens where they lie, and one more chunk for the rest, with padded copies
+    and masked rows. The state of a head stays in its destination; the state
+    after a chunk is made in scratch memory and copied there last, which keeps
+    bufferization in place whatever was fused.
+
+    Roundings of the operands of products are dropped, since a CPU multiplies in
+    f32 anyway; `keep-rounding` keeps them and shows what a GPU will err.
+  }];
+  let options = [Option<"keepRounding", "keep-rounding", "bool", "false",
+    "round the operands of products as the region says">];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect", "::mlir::affine::AffineDialect"];
+  let statistics = [Statistic<"numLowered", "lowered", "chunked operations lowered">];
+}
+
+def TilesToVectors : Pass<"linattn-tiles-to-vectors", "::mlir::func::FuncOp"> {
+  let summary = "lowers linalg on tiles in memory to register-blocked vector code";
+  let description = [{
+    Inside parallel loops, after bufferization. A matrix product becomes loops
+    over blocks of 6 rows and 16 columns whose sums stay in registers (16 vector
+    registers of an AVX2 machine: 12 sums, 2 columns, 1 row element); the columns
+    are packed first, so that the innermost loop reads them in order. A
+    transposition goes by blocks of 8x8. Everything else becomes plain loops,
+    which LLVM vectorizes.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",
+    "::mlir::affine::AffineDialect"];
+  let statistics = [
+    Statistic<"numProducts", "products", "matrix products lowered">,
+    Statistic<"numTransposes", "transposes", "transpositions lowered">];
+}
+
 #endif

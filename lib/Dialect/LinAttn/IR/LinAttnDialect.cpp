@@ -82,8 +82,13 @@ LinAttnDialect::verifyRegionArgAttribute(Operation *op, unsigned regionIndex,
     bool strings = value && llvm::all_of(value, llvm::IsaPred<StringAttr>);
     auto func = dyn_cast<FunctionOpInterface>(op);
     ShapedType type;
-    if (func && argIndex < func.getNumArguments())
-      type = dyn_cast<ShapedType>(func.getArgumentTypes()[argIndex]);
+    if (func && argIndex < func.getNumArguments()) {
+      Type argType = func.getArgumentTypes()[argIndex];
+      // A lowered function keeps the names on its pointers.
+      if (!isa<BuiltinDialect>(argType.getDialect()))
+        return success();
+      type = dyn_cast<ShapedType>(argType);
+    }
     if (!strings || !type || !type.hasRank() ||
         (int64_t)value.size() != type.getRank())
       return op->emitOpError()

@@ -201,11 +201,11 @@ def LinAttn_WriteOp : LinAttn_Op<"write", [Pure, AllTypesMatch<["state", "result
 }
 
 def LinAttn_YieldOp : LinAttn_Op<"yield", [Pure, Terminator,
-    ParentOneOf<["RecurrenceOp", "SoftmaxAttentionOp", "DiffAttentionOp"]>]> {
+    ParentOneOf<["RecurrenceOp", "ChunkedOp", "SoftmaxAttentionOp", "DiffAttentionOp"]>]> {
   let summary = "ends a step (outputs, then states) or a score region";
   let description = [{
     In a `recurrence`: first the outputs, then one value per state. In a score
-    region: the score.
+    region: the score. In a `chunked` region: output tiles, then states.
 
     Example:
 

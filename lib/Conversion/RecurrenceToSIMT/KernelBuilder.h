@@ -1,0 +1,58 @@
+//===- KernelBuilder.h - builds the kernel of a recurrence ------*- C++ -*-===//
+
+#ifndef LINATTN_CONVERSION_RECURRENCETOSIMT_KERNELBUILDER_H
+#define LINATTN_CONVERSION_RECURRENCETOSIMT_KERNELBUILDER_H
+
+#include "KernelSignature.h"
+#include "StateRows.h"
+#include "StepEvaluator.h"
+
+namespace linattn::simt {
+
+/// Builds one kernel into a gpu.module; see KernelFrame.h for its form.
+class KernelBuilder {
+public:
+  KernelBuilder(const KernelSignature &signature, const KernelPlan &plan,
+                const llvm::DenseSet<mlir::Value> &dependent,
+                mlir::OpBuilder &builder);
+
+  mlir::LogicalResult run(mlir::Operation *module, llvm::StringRef name);
+  int64_t getSharedBytes() const { return shared.getBytes(); }
+
+private:
+  void bindParameters(mlir::Block &entry);
+  void emitPosition();
+  void emitSequence();
+  void emitTokens(llvm::ArrayRef<mlir::Value> initial);
+  void emitToken();
+  void emitStateOp(mlir::Operation *op);
+  void publishKeys(llvm::ArrayRef<mlir::Operation *> order);
+  void storeOutputs();
+  void storeSnapshots();
+  void storeState(unsigned state, const StateRows &rows, GlobalTensor tensor,
+                  mlir::Value firstRow);
+  /// The matrix [K, V] of this head in row `row` of [.., H, K, V]; with
+  /// `second`, in row (row, second).
+  mlir::Value stateBase(const GlobalTensor &tensor, mlir::Value row,
+                        mlir::Value second = {});
+  mlir::Value loadOffset(mlir::Value operand, mlir::Value at);
+
+  const KernelSignature &signature;
+  const KernelPlan &plan;
+  RecurrenceOp op;
+  mlir::OpBuilder &builder;
+  KernelFrame frame;
+  SharedMemory shared;
+  StepEvaluator evaluator;
+
+  llvm::SmallVector<GlobalTensor> tensors;
+  mlir::Value numSequences;
+  /// Row of the states of this sequence.
+  mlir::Value stateRow;
+  llvm::SmallVector<StateRowsBuilder> states;
+  llvm::DenseMap<mlir::Value, StateRows> versions;
+};
+
+} // namespace linattn::simt
+
+#endif // LINATTN_CONVERSION_RECURRENCETOSIMT_KERNELBUILDER_H

@@ -1,0 +1,45 @@
+//===- KernelPlan.h - threads of a token-serial kernel ----------*- C++ -*-===//
+
+#ifndef LINATTN_CONVERSION_RECURRENCETOSIMT_KERNELPLAN_H
+#define LINATTN_CONVERSION_RECURRENCETOSIMT_KERNELPLAN_H
+
+#include "linattn/Dialect/LinAttn/IR/LinAttn.h"
+
+#include "llvm/Support/MathExtras.h"
+
+namespace linattn::simt {
+
+/// Rows of a state that a thread holds come in groups of 4, so that keys are
+/// read from shared memory 16 bytes at a time.
+constexpr int64_t kGroup = 4;
+
+/// How the threads of a block share one (sequence, head): thread
+/// column * lanes + lane holds rows (j * lanes + lane) * 4 + c of its column of
+/// every state.
+struct KernelPlan {
+  int64_t lanes = 1;   ///< threads that share a column, a power of two <= 32
+  int64_t columns = 1; ///< the largest V, or the widest output
+  int64_t width = 1;   ///< columns of a block
+  int64_t slices = 1;  ///< blocks that share a (sequence, head)
+  int64_t threads = 32;
+
+  /// Groups of 4 rows that a thread holds of a state with K rows.
+  int64_t groups(int64_t keys) const {
+    return llvm::divideCeil(keys, kGroup * lanes);
+  }
+  /// K rounded up to what all lanes hold.
+  int64_t paddedKeys(int64_t keys) const {
+    return groups(keys) * kGroup * lanes;
+  }
+};
+
+/// Values of a step that depend on a state through a read.
+llvm::DenseSet<mlir::Value> findStateDependent(mlir::Block &step);
+
+/// Refuses, with an error at the operation, what a kernel cannot do.
+mlir::FailureOr<KernelPlan>
+planKernel(RecurrenceOp op, const llvm::DenseSet<mlir::Value> &dependent);
+
+} // namespace linattn::simt
+
+#endif // LINATTN_CONVERSION_RECURRENCETOSIMT_KERNELPLAN_H

@@ -1,0 +1,88 @@
+//===- RecurrenceToSIMT.cpp - the token-serial form on a GPU --------------===//
+//
+// See the description of the pass in Passes.td. KernelSignature.cpp says what
+// the kernel takes, KernelPlan.cpp how many threads share a head,
+// KernelBuilder.cpp makes its loops, StepEvaluator.cpp the values of a token,
+// StateRows.cpp what happens to the states.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceOps.h"
+#include "KernelBuilder.h"
+
+#include "linattn/Conversion/Passes.h"
+#include "linattn/Dialect/LinAttn/Transforms/ExpandSugar.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace linattn {
+#define GEN_PASS_DEF_RECURRENCETOSIMT
+#include "linattn/Conversion/Passes.h.inc"
+} // namespace linattn
+
+using namespace mlir;
+using namespace linattn;
+using namespace linattn::simt;
+
+namespace {
+
+struct RecurrenceToSIMTPass
+    : linattn::impl::RecurrenceToSIMTBase<RecurrenceToSIMTPass> {
+  using Base::Base;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    Base::getDependentDialects(registry);
+    insertDeviceDialects(registry);
+  }
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    populateExpandSugarPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    SmallVector<func::FuncOp> functions;
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (!func.isDeclaration())
+        functions.push_back(func);
+    for (func::FuncOp func : functions)
+      if (failed(lower(func)))
+        return signalPassFailure();
+    if (!functions.empty())
+      getOperation()->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                              UnitAttr::get(&getContext()));
+  }
+
+  LogicalResult lower(func::FuncOp func) {
+    FailureOr<KernelSignature> signature = KernelSignature::get(func);
+    if (failed(signature))
+      return failure();
+    RecurrenceOp op = signature->getRecurrence();
+    if (failed(StepEvaluator::check(*op.getBody())))
+      return failure();
+    llvm::DenseSet<Value> dependent = findStateDependent(*op.getBody());
+    FailureOr<KernelPlan> plan = planKernel(op, dependent);
+    if (failed(plan))
+      return failure();
+
+    OpBuilder builder(func);
+    auto module =
+        gpu::GPUModuleOp::create(builder, func.getLoc(), func.getName());
+    KernelBuilder kernel(*signature, *plan, dependent, builder);
+    if (failed(kernel.run(module, func.getName())))
+      return failure();
+    Operation *made = module.lookupSymbol(func.getName());
+    made->setAttr(kKernelAttr, signature->describe(*plan));
+    func.erase();
+    ++numKernels;
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,62 @@
+//===- StateRows.h - a thread's part of a state -----------------*- C++ -*-===//
+
+#ifndef LINATTN_CONVERSION_RECURRENCETOSIMT_STATEROWS_H
+#define LINATTN_CONVERSION_RECURRENCETOSIMT_STATEROWS_H
+
+#include "KernelFrame.h"
+
+namespace linattn::simt {
+
+/// The rows of one state that a thread holds, in f32: element
+/// groups(K) * 4 of them, null for those that no lane has. Rows that other
+/// lanes have and this one has not stay 0. Versions of a state are SSA values,
+/// so an old one costs nothing until it is read.
+using StateRows = llvm::SmallVector<mlir::Value>;
+
+/// What the operations of a step do to the rows of states with K x V elements.
+class StateRowsBuilder {
+public:
+  StateRowsBuilder(KernelFrame &frame, StateType type);
+
+  StateRows fill(mlir::FloatAttr value);
+  /// From and to a [K, V] matrix of memory at `base`, rows `stride` apart.
+  StateRows load(mlir::Value base, mlir::Value stride, mlir::Type element);
+  void store(const StateRows &rows, mlir::Value base, mlir::Value stride,
+             mlir::Type element);
+
+  /// S' = factor S
+  StateRows scale(const StateRows &rows, mlir::Value factor);
+  /// S' = Diag(factors) S
+  StateRows scale(const StateRows &rows, llvm::ArrayRef<mlir::Value> factors);
+  /// S' = S + k u^T for this column's u
+  StateRows addOuter(const StateRows &rows, llvm::ArrayRef<mlir::Value> key,
+                     mlir::Value value);
+  /// This column's element of S^T x, in all lanes
+  mlir::Value dot(const StateRows &rows, llvm::ArrayRef<mlir::Value> key);
+
+  /// Rows with a value, in order, and back from them.
+  static void append(const StateRows &rows,
+                     llvm::SmallVectorImpl<mlir::Value> &values);
+  StateRows take(mlir::ValueRange values, unsigned &next);
+
+private:
+  /// The first row of slot `i` (lane 0) and that of the last lane.
+  int64_t firstRow(unsigned i) const;
+  int64_t lastRow(unsigned i) const;
+  bool exists(unsigned i) const { return firstRow(i) < type.getKeys(); }
+  unsigned size() const;
+  /// Whether this lane has row `i`; null: every lane has.
+  mlir::Value hasRow(unsigned i);
+  /// `value`, 0 in lanes that have no row `i`.
+  mlir::Value masked(unsigned i, mlir::Value value);
+  StateRows forEachRow(llvm::function_ref<mlir::Value(unsigned)> build);
+  mlir::Value rowAddress(unsigned i, mlir::Value base, mlir::Value stride,
+                         mlir::Type element, bool clamped);
+
+  KernelFrame &frame;
+  StateType type;
+};
+
+} // namespace linattn::simt
+
+#endif // LINATTN_CONVERSION_RECURRENCETOSIMT_STATEROWS_H

@@ -1,0 +1,578 @@
+//===- ChunkEmitter.cpp - the algebra of one chunk ------------------------===//
+
+#include "ChunkEmitter.h"
+
+#include "linattn/Dialect/LinAttn/Transforms/CoefficientBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+
+using namespace mlir;
+using namespace linattn;
+
+using Kind = StepEvent::Kind;
+
+ChunkEmitter::ChunkEmitter(const NormalForm &form, OpBuilder &builder,
+                           StepTiler &tiler, int64_t chunk,
+                           MmaPrecision precision, Value valid,
+                           ArrayRef<Value> startStates)
+    : form(form), builder(builder), tiler(tiler),
+      loc(form.getRecurrence()->getLoc()), chunk(chunk), precision(precision),
+      valid(valid) {
+  for (Value start : startStates) {
+    auto type = cast<RankedTensorType>(start.getType());
+    StateRows state;
+    state.start = start;
+    state.keys = type.getDimSize(0);
+    state.values = type.getDimSize(1);
+    state.element = type.getElementType();
+    states.push_back(state);
+    finalStates.push_back(start);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+Value ChunkEmitter::getTile(Value value) { return tiler.get(value); }
+
+Value ChunkEmitter::zeros(ArrayRef<int64_t> shape, Type element) {
+  auto type = RankedTensorType::get(shape, element);
+  return arith::ConstantOp::create(builder, loc, type,
+                                   builder.getZeroAttr(type));
+}
+
+Value ChunkEmitter::widen(Value tile, Type element) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  unsigned have = type.getElementTypeBitWidth();
+  unsigned want = element.getIntOrFloatBitWidth();
+  if (have == want)
+    return tile;
+  if (have < want)
+    return arith::ExtFOp::create(builder, loc, type.clone(element), tile);
+  return arith::TruncFOp::create(builder, loc, type.clone(element), tile);
+}
+
+Value ChunkEmitter::mask(Value tile) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  SmallVector<int64_t> added;
+  for (int64_t d = 1; d < type.getRank(); ++d)
+    added.push_back(d);
+  Value rowsValid = tiler.broadcast(loc, valid, type.getShape(), added);
+  return arith::SelectOp::create(builder, loc, rowsValid, tile,
+                                 zeros(type.getShape(), type.getElementType()));
+}
+
+/// rows [C, D] times factor [C] or [C, D].
+Value ChunkEmitter::scaleRows(Value rows, Value factor) {
+  auto type = cast<RankedTensorType>(rows.getType());
+  if (cast<RankedTensorType>(factor.getType()).getRank() == 1)
+    factor = tiler.broadcast(loc, factor, type.getShape(), {1});
+  return arith::MulFOp::create(builder, loc, factor, rows);
+}
+
+Value ChunkEmitter::transpose(Value matrix) {
+  auto type = cast<RankedTensorType>(matrix.getType());
+  Value init = tensor::EmptyOp::create(
+      builder, loc, ArrayRef<int64_t>{type.getDimSize(1), type.getDimSize(0)},
+      type.getElementType());
+  return linalg::TransposeOp::create(builder, loc, matrix, init,
+                                     ArrayRef<int64_t>{1, 0})
+      ->getResult(0);
+}
+
+/// The 16-bit terms of an operand. A value that was widened from 16 bits is
+/// exact and not rounded again.
+SmallVector<Value> ChunkEmitter::roundOperand(Value operand) {
+  Type narrow;
+  if (precision == MmaPrecision::BF16 || precision == MmaPrecision::BF16x2)
+    narrow = builder.getBF16Type();
+  else if (precision == MmaPrecision::F16)
+    narrow = builder.getF16Type();
+  else
+    return {operand};
+  auto type = cast<RankedTensorType>(operand.getType());
+  if (auto widened = operand.getDefiningOp<arith::ExtFOp>())
+    if (getElementTypeOrSelf(widened.getIn().getType()) == narrow)
+      return {widened.getIn()};
+  Value high =
+      arith::TruncFOp::create(builder, loc, type.clone(narrow), operand);
+  if (precision != MmaPrecision::BF16x2)
+    return {high};
+  Value rest = arith::SubFOp::create(
+      builder, loc, operand, arith::ExtFOp::create(builder, loc, type, high));
+  return {high,
+          arith::TruncFOp::create(builder, loc, type.clone(narrow), rest)};
+}
+
+Value ChunkEmitter::product(Value a, Value b, Value outs) {
+  SmallVector<Value> left = roundOperand(a), right = roundOperand(b);
+  for (auto [i, x] : llvm::enumerate(left))
+    for (auto [j, y] : llvm::enumerate(right))
+      // The product of both second terms is below the sum's rounding.
+      if (i + j < 2)
+        outs = linalg::MatmulOp::create(builder, loc, outs.getType(),
+                                        ValueRange{x, y}, outs)
+                   .getResult(0);
+  return outs;
+}
+
+Value ChunkEmitter::interleave(ArrayRef<Value> tiles) {
+  if (tiles.size() == 1)
+    return tiles[0];
+  auto type = cast<RankedTensorType>(tiles[0].getType());
+  int64_t n = tiles.size();
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.begin() + 1, n);
+  Value all =
+      tensor::EmptyOp::create(builder, loc, shape, type.getElementType());
+  for (auto [i, tile] : llvm::enumerate(tiles)) {
+    SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0));
+    SmallVector<OpFoldResult> sizes,
+        strides(shape.size(), builder.getIndexAttr(1));
+    for (int64_t size : shape)
+      sizes.push_back(builder.getIndexAttr(size));
+    offsets[1] = builder.getIndexAttr(i);
+    sizes[1] = builder.getIndexAttr(1);
+    all = tensor::InsertSliceOp::create(builder, loc, tile, all, offsets, sizes,
+                                        strides);
+  }
+  SmallVector<ReassociationIndices> groups = {{0, 1}};
+  for (int64_t d = 2; d < (int64_t)shape.size(); ++d)
+    groups.push_back({d});
+  return tensor::CollapseShapeOp::create(builder, loc, all, groups);
+}
+
+Value ChunkEmitter::getCoefficient(const Coefficient *coefficient, Type element,
+                                   VectorType columns) {
+  // The builder writes it into the step, where the tiler finds it.
+  Operation *terminator = form.getRecurrence().getBody()->getTerminator();
+  OpBuilder step(terminator);
+  Value value = coefficients->build(step, loc, coefficient, element);
+  Value tile = getTile(value);
+  if (!tile)
+    return {};
+  return mask(tile);
+}
+
+//===----------------------------------------------------------------------===//
+// States and events
+//===----------------------------------------------------------------------===//
+
+LogicalResult ChunkEmitter::prepareState(unsigned number) {
+  StateRows &state = states[number];
+  SmallVector<Value> gates;
+  for (const StepEvent &event : form.getEvents()) {
+    if (event.kind != Kind::Decay || event.state != number)
+      continue;
+    DecayOp decay = event.getDecay();
+    Value gate = getTile(decay.getGate());
+    if (!gate)
+      return failure();
+    gate = widen(gate, state.element);
+    if (decay.getLinear())
+      gate = math::LogOp::create(builder, loc, gate);
+    gates.push_back(mask(gate));
+    state.perKey |= cast<RankedTensorType>(gate.getType()).getRank() == 2;
+  }
+  state.decays = gates.size();
+  if (gates.empty())
+    return success();
+  if (state.perKey)
+    for (Value &gate : gates)
+      if (cast<RankedTensorType>(gate.getType()).getRank() == 1)
+        gate = tiler.broadcast(loc, gate, {chunk, state.keys}, {1});
+  state.gates = interleave(gates);
+  return success();
+}
+
+LogicalResult ChunkEmitter::prepareEvents() {
+  for (auto [i, event] : llvm::enumerate(form.getEvents())) {
+    Rows row{&event, (unsigned)i, {}};
+    Value key;
+    if (event.kind == Kind::Read)
+      key = event.getRead().getKey();
+    else if (event.kind == Kind::Write)
+      key = event.getWrite().getKey();
+    if (key) {
+      Value tile = getTile(key);
+      if (!tile)
+        return failure();
+      row.keys = widen(mask(tile), states[event.state].element);
+    }
+    rows.push_back(row);
+  }
+  return success();
+}
+
+Value ChunkEmitter::decayProduct(unsigned number, ArrayRef<const Rows *> reads,
+                                 ArrayRef<const Rows *> writes) {
+  StateRows &state = states[number];
+  SmallVector<Value> x, y;
+  SmallVector<int64_t> xPositions, xOrder, yPositions, yOrder;
+  Value none;
+  auto zeroKeys = [&]() {
+    if (!none)
+      none = zeros({chunk, state.keys}, state.element);
+    return none;
+  };
+  // Rows of zeros stand where they break no rule: reads last, writes first.
+  for (const Rows *read : reads) {
+    x.push_back(read ? read->keys : zeroKeys());
+    xPositions.push_back(read ? read->event->position : state.decays);
+    xOrder.push_back(read ? read->order : form.getEvents().size());
+  }
+  for (const Rows *write : writes) {
+    y.push_back(write ? write->keys : zeroKeys());
+    yPositions.push_back(write ? write->event->position : 0);
+    yOrder.push_back(write ? write->order : 0);
+  }
+  int64_t nx = reads.size(), ny = writes.size();
+  auto type = RankedTensorType::get({chunk * nx, chunk * ny}, state.element);
+  Value init =
+      tensor::EmptyOp::create(builder, loc, type.getShape(), state.element);
+  MmaPrecision mma =
+      precision == MmaPrecision::BF16x2 || precision == MmaPrecision::TF32x3
+          ? MmaPrecision::F32
+          : precision;
+  return DecayProductOp::create(
+      builder, loc, type, interleave(x), interleave(y), state.gates, init,
+      builder.getDenseI64ArrayAttr(xPositions),
+      builder.getDenseI64ArrayAttr(xOrder),
+      builder.getDenseI64ArrayAttr(yPositions),
+      builder.getDenseI64ArrayAttr(yOrder),
+      MmaPrecisionAttr::get(builder.getContext(), mma));
+}
+
+Value ChunkEmitter::decayTo(const Rows &read) {
+  StateRows &state = states[read.event->state];
+  if (!state.gates || (state.decays == 0))
+    return {};
+  SmallVector<int64_t> shape = {chunk};
+  if (state.perKey)
+    shape.push_back(state.keys);
+  Value init = tensor::EmptyOp::create(builder, loc, shape, state.element);
+  return DecayScanOp::create(
+      builder, loc, init.getType(), DecaySpan::StartToEvent, state.gates, init,
+      builder.getDenseI64ArrayAttr({(int64_t)read.event->position}),
+      (int64_t)state.decays);
+}
+
+Value ChunkEmitter::decayFrom(const Rows &write) {
+  StateRows &state = states[write.event->state];
+  if (!state.gates)
+    return {};
+  SmallVector<int64_t> shape = {chunk};
+  if (state.perKey)
+    shape.push_back(state.keys);
+  Value init = tensor::EmptyOp::create(builder, loc, shape, state.element);
+  return DecayScanOp::create(
+      builder, loc, init.getType(), DecaySpan::EventToEnd, state.gates, init,
+      builder.getDenseI64ArrayAttr({(int64_t)write.event->position}),
+      (int64_t)state.decays);
+}
+
+Value ChunkEmitter::decayOver(unsigned number) {
+  StateRows &state = states[number];
+  SmallVector<int64_t> shape;
+  if (state.perKey)
+    shape.push_back(state.keys);
+  Value init = tensor::EmptyOp::create(builder, loc, shape, state.element);
+  return DecayScanOp::create(builder, loc, init.getType(),
+                             DecaySpan::StartToEnd, state.gates, init,
+                             DenseI64ArrayAttr(), (int64_t)state.decays);
+}
+
+Value ChunkEmitter::applyScale(Value value, const StepEvent &read) {
+  std::optional<APFloat> scale = read.getRead().getScale();
+  if (!scale)
+    return value;
+  auto type = cast<RankedTensorType>(value.getType());
+  Value factor = arith::ConstantOp::create(
+      builder, loc, type,
+      DenseElementsAttr::get(type,
+                             builder.getFloatAttr(type.getElementType(),
+                                                  scale->convertToDouble())));
+  return arith::MulFOp::create(builder, loc, value, factor);
+}
+
+//===----------------------------------------------------------------------===//
+// A group of states
+//===----------------------------------------------------------------------===//
+
+/// R0 + P_z U_z of one read, without its scale: U_z are the writes that need no
+/// read and are known from the start.
+Value ChunkEmitter::readKnown(unsigned number) {
+  auto found = known.find(number);
+  if (found != known.end())
+    return found->second;
+  const Rows &read = rows[number];
+  StateRows &state = states[read.event->state];
+  Value decay = decayTo(read);
+  Value keys = read.keys;
+  if (decay && state.perKey)
+    keys = scaleRows(keys, decay);
+  Value value =
+      product(keys, state.start, zeros({chunk, state.values}, state.element));
+  if (decay && !state.perKey)
+    value = scaleRows(value, decay);
+
+  SmallVector<const Rows *> free;
+  SmallVector<Value> values;
+  for (auto [i, row] : llvm::enumerate(rows))
+    if (row.event->kind == Kind::Write && row.event->terms.empty() &&
+        row.event->state == read.event->state) {
+      free.push_back(&row);
+      values.push_back(updates.lookup(i));
+    }
+  if (!free.empty()) {
+    Value p = decayProduct(read.event->state, {&read}, free);
+    value = product(p, interleave(values), value);
+  }
+  known[number] = value;
+  return value;
+}
+
+/// (I - B P_f) U = c + B R0_f over the coupled writes of the group.
+LogicalResult ChunkEmitter::solve(ArrayRef<unsigned> coupled,
+                                  ArrayRef<unsigned> group) {
+  StateRows &first = states[rows[coupled[0]].event->state];
+  int64_t n = coupled.size(), columns = first.values;
+  Type element = first.element;
+  auto columnsType = VectorType::get({columns}, element);
+  size_t terms = 0;
+  bool perColumn = false;
+  for (unsigned w : coupled) {
+    terms = std::max(terms, rows[w].event->terms.size());
+    perColumn |= rows[w].event->hasPerColumnTerm();
+  }
+
+  // c + B (R0_f + P_fz U_z), and b per write and term.
+  SmallVector<Value> sides;
+  SmallVector<SmallVector<Value>> rates(terms);
+  for (unsigned w : coupled) {
+    const StepEvent &write = *rows[w].event;
+    Value side;
+    if (write.constant) {
+      Value c = getCoefficient(write.constant, element, columnsType);
+      if (!c)
+        return failure();
+      if (cast<RankedTensorType>(c.getType()).getRank() == 1)
+        c = tiler.broadcast(loc, c, {chunk, columns}, {1});
+      side = c;
+    }
+    for (size_t m = 0; m < terms; ++m) {
+      if (m >= write.terms.size()) {
+        rates[m].push_back(zeros({chunk}, element));
+        continue;
+      }
+      const StepEvent::Term &term = write.terms[m];
+      Value b = getCoefficient(term.coefficient, element, columnsType);
+      if (!b)
+        return failure();
+      b = applyScale(b, *rows[term.read].event);
+      rates[m].push_back(b);
+      Value part = scaleRows(readKnown(term.read), b);
+      side = side ? arith::AddFOp::create(builder, loc, side, part) : part;
+    }
+    sides.push_back(side ? side : zeros({chunk, columns}, element));
+  }
+  Value side = interleave(sides);
+
+  // P_f per term: reads that feed writes against the coupled writes.
+  SmallVector<Value> matrices;
+  int64_t size = chunk * n;
+  for (size_t m = 0; m < terms; ++m) {
+    Value matrix;
+    for (unsigned state : group) {
+      SmallVector<const Rows *> reads, writes;
+      bool anyRead = false, anyWrite = false;
+      for (unsigned w : coupled) {
+        const StepEvent &write = *rows[w].event;
+        const Rows *read = nullptr;
+        if (m < write.terms.size() &&
+            rows[write.terms[m].read].event->state == state)
+          read = &rows[write.terms[m].read];
+        reads.push_back(read);
+        writes.push_back(write.state == state ? &rows[w] : nullptr);
+        anyRead |= read != nullptr;
+        anyWrite |= write.state == state;
+      }
+      if (!anyRead || !anyWrite)
+        continue;
+      Value p = decayProduct(state, reads, writes);
+      matrix = matrix ? arith::AddFOp::create(builder, loc, matrix, p) : p;
+    }
+    matrices.push_back(matrix ? matrix : zeros({size, size}, element));
+  }
+
+  Value update;
+  if (perColumn) {
+    for (SmallVector<Value> &term : rates)
+      for (Value &rate : term)
+        if (cast<RankedTensorType>(rate.getType()).getRank() == 1)
+          rate = tiler.broadcast(loc, rate, {chunk, columns}, {1});
+    SmallVector<Value> stacked;
+    for (SmallVector<Value> &term : rates)
+      stacked.push_back(interleave(term));
+    Value init = tensor::EmptyOp::create(
+        builder, loc, ArrayRef<int64_t>{size, columns}, element);
+    update = UnitLowerSolveOp::create(builder, loc, init.getType(), side,
+                                      matrices, stacked, init, false);
+  } else {
+    Value a;
+    for (auto [matrix, term] : llvm::zip(matrices, rates)) {
+      Value scaled = scaleRows(matrix, interleave(term));
+      a = a ? arith::AddFOp::create(builder, loc, a, scaled) : scaled;
+    }
+    Value init = tensor::EmptyOp::create(
+        builder, loc, ArrayRef<int64_t>{size, size}, element);
+    Value inverse =
+        UnitLowerSolveOp::create(builder, loc, init.getType(), Value(),
+                                 ValueRange{a}, ValueRange{}, init, false);
+    update = product(inverse, side, zeros({size, columns}, element));
+  }
+  if (n == 1) {
+    updates[coupled[0]] = update;
+    return success();
+  }
+  // Every n-th row, from the i-th.
+  Value split = tensor::ExpandShapeOp::create(
+      builder, loc, RankedTensorType::get({chunk, n, columns}, element), update,
+      SmallVector<ReassociationIndices>{{0, 1}, {2}});
+  for (auto [i, w] : llvm::enumerate(coupled)) {
+    SmallVector<OpFoldResult> offsets = {builder.getIndexAttr(0),
+                                         builder.getIndexAttr(i),
+                                         builder.getIndexAttr(0)};
+    SmallVector<OpFoldResult> sizes = {builder.getIndexAttr(chunk),
+                                       builder.getIndexAttr(1),
+                                       builder.getIndexAttr(columns)};
+    SmallVector<OpFoldResult> strides(3, builder.getIndexAttr(1));
+    updates[w] = tensor::ExtractSliceOp::create(
+        builder, loc, RankedTensorType::get({chunk, columns}, element), split,
+        offsets, sizes, strides);
+  }
+  return success();
+}
+
+/// S1 = e^{G_C} S0 + sum over writes (e^{G_C - G} o Y)^T U.
+void ChunkEmitter::updateState(unsigned number) {
+  StateRows &state = states[number];
+  Value next = state.start;
+  if (state.gates) {
+    Value decay = decayOver(number);
+    decay = tiler.broadcast(loc, decay, {state.keys, state.values},
+                            state.perKey ? ArrayRef<int64_t>{1}
+                                         : ArrayRef<int64_t>{0, 1});
+    next = arith::MulFOp::create(builder, loc, decay, next);
+  }
+  for (auto [i, row] : llvm::enumerate(rows)) {
+    if (row.event->kind != Kind::Write || row.event->state != number)
+      continue;
+    Value keys = row.keys, update = updates.lookup(i);
+    if (Value decay = decayFrom(row)) {
+      // A scalar goes to the side that is rounded anyway.
+      if (state.perKey)
+        keys = scaleRows(keys, decay);
+      else
+        update = scaleRows(update, decay);
+    }
+    SmallVector<Value> terms = roundOperand(keys);
+    if (terms.size() == 1 && terms[0] != keys) {
+      // Transposed in 16 bits; the product finds it rounded.
+      Value narrow = transpose(terms[0]);
+      auto type = cast<RankedTensorType>(narrow.getType());
+      keys = arith::ExtFOp::create(builder, loc, type.clone(state.element),
+                                   narrow);
+    } else {
+      keys = transpose(keys);
+    }
+    next = product(keys, update, next);
+  }
+  finalStates[number] = next;
+}
+
+LogicalResult ChunkEmitter::emitGroup(ArrayRef<unsigned> group) {
+  auto inGroup = [&](const Rows &row) {
+    return llvm::is_contained(group, row.event->state);
+  };
+  SmallVector<unsigned> coupled;
+  for (auto [i, row] : llvm::enumerate(rows)) {
+    if (row.event->kind != Kind::Write || !inGroup(row))
+      continue;
+    if (!row.event->terms.empty()) {
+      coupled.push_back(i);
+      continue;
+    }
+    StateRows &state = states[row.event->state];
+    auto columns = VectorType::get({state.values}, state.element);
+    Value c = zeros({chunk, state.values}, state.element);
+    if (row.event->constant) {
+      c = getCoefficient(row.event->constant, state.element, columns);
+      if (!c)
+        return failure();
+      if (cast<RankedTensorType>(c.getType()).getRank() == 1)
+        c = tiler.broadcast(loc, c, {chunk, state.values}, {1});
+    }
+    updates[i] = c;
+  }
+  if (!coupled.empty() && failed(solve(coupled, group)))
+    return failure();
+
+  for (auto [i, row] : llvm::enumerate(rows)) {
+    if (row.event->kind != Kind::Read || !row.event->reachesOutput ||
+        !inGroup(row))
+      continue;
+    Value value = readKnown(i);
+    SmallVector<const Rows *> writes;
+    SmallVector<Value> values;
+    for (unsigned w : coupled)
+      if (rows[w].event->state == row.event->state) {
+        writes.push_back(&rows[w]);
+        values.push_back(updates[w]);
+      }
+    if (!writes.empty()) {
+      Value p = decayProduct(row.event->state, {&row}, writes);
+      value = product(p, interleave(values), value);
+    }
+    tiler.map(row.event->getRead().getResult(), applyScale(value, *row.event));
+  }
+  for (unsigned state : group)
+    updateState(state);
+  return success();
+}
+
+FailureOr<SmallVector<Value>> ChunkEmitter::emit() {
+  CoefficientBuilder builderOfCoefficients(form);
+  coefficients = &builderOfCoefficients;
+  for (unsigned i = 0; i < states.size(); ++i)
+    if (failed(prepareState(i)))
+      return failure();
+  if (failed(prepareEvents()))
+    return failure();
+  // States whose writes need each other's reads are solved together.
+  llvm::EquivalenceClasses<unsigned> groups;
+  for (unsigned i = 0; i < states.size(); ++i)
+    groups.insert(i);
+  for (const StepEvent &event : form.getEvents())
+    for (const StepEvent::Term &term : event.terms)
+      groups.unionSets(event.state, form.getEvents()[term.read].state);
+  llvm::SmallVector<bool> done(states.size(), false);
+  for (unsigned i = 0; i < states.size(); ++i) {
+    if (done[i])
+      continue;
+    SmallVector<unsigned> group;
+    for (unsigned j = i; j < states.size(); ++j)
+      if (groups.isEquivalent(i, j)) {
+        group.push_back(j);
+        done[j] = true;
+      }
+    if (failed(emitGroup(group)))
+      return failure();
+  }
+  return finalStates;
+}
