@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
@@ -371,20 +372,17 @@ struct Check {
       }
     }
     std::vector<ReadEntry> &more = page.overflow[cell.moreReads - 1];
-    for (size_t i = 0; i < more.size();) {
-      ReadEntry &e = more[i];
+    for (ReadEntry &e : more)
       if (e.warp == myWarp && e.clock == clock && e.cluster == cluster.linear &&
           e.flags == atomic) {
         e.lanes |= bit;
         return;
       }
-      if (coversReads(e.cluster, e.warp, e.lanes, e.clock)) {
-        e = more.back();
-        more.pop_back();
-      } else {
-        ++i;
-      }
-    }
+    // Now and then, drop the entries that this read makes superfluous.
+    if (more.size() >= 4 && isPowerOf2_64(more.size()))
+      erase_if(more, [&](const ReadEntry &e) {
+        return coversReads(e.cluster, e.warp, e.lanes, e.clock);
+      });
     // Of readers in other clusters two tell as much as all; within a cluster
     // there are at most as many entries as warps and their clocks.
     constexpr size_t maxEntries = 1024, maxForeign = 4;
@@ -411,6 +409,12 @@ struct Check {
     if (write)
       cell.written |= byteMask;
     if (!checkRaces)
+      return;
+    // Read again by the same lanes with no write since: nothing new.
+    if (!write && (cell.readLanes & readers) == readers &&
+        cell.readClock == clock && cell.readWarp == thread / 32 &&
+        cell.readCluster == cluster.linear &&
+        cell.readFlags == (flags & AccessAtomic))
       return;
     // Accesses of one thread one after the other: nothing to check.
     bool mine = cell.writeThread == thread && cell.writeClock == clock &&
@@ -557,19 +561,24 @@ uint32_t accessWarp(Warp &warp, const Instr &instr, uint32_t active,
     unsigned first = countr_zero(active);
     Check check({&warp, &instr, first}, region.space, bytes, flags);
     bool write = flags & AccessWrite;
+    bool repeats = false;
+    if (!write)
+      for (unsigned lane = 1; lane < 32; ++lane)
+        repeats |= offset[lane] <= offset[lane - 1];
     uint32_t rest = active;
     while (rest) {
       unsigned lane = countr_zero(rest);
       uint32_t same = 1u << lane;
       rest &= rest - 1;
-      // Neighbours that read the same place and know the same are one access.
-      while (!write && rest) {
-        unsigned next = countr_zero(rest);
-        if (offset[next] != offset[lane] ||
-            warp.clocks[next] != warp.clocks[lane])
-          break;
-        same |= 1u << next;
-        rest &= rest - 1;
+      // Lanes that read the same place and know the same are one access.
+      if (repeats) {
+        for (uint32_t others = rest; others; others &= others - 1) {
+          unsigned next = countr_zero(others);
+          if (offset[next] == offset[lane] &&
+              warp.clocks[next] == warp.clocks[lane])
+            same |= 1u << next;
+        }
+        rest &= ~same;
       }
       check.known = warp.clocks[lane].get();
       check.move(lane, same, address[lane]);

@@ -241,6 +241,8 @@ private:
       patchConstant(at, program->dynamicSharedOffset);
     for (Instr &instr : program->code) {
       program->usesGlobalSync |= (instr.traits & TraitGlobalSync) != 0;
+      program->usesAsyncCopies |=
+          StringRef(instr.statement->opcode).starts_with("cp.");
       program->usesAtomics |= (instr.traits & TraitStrong) != 0;
     }
   }

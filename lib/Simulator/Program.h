@@ -174,6 +174,7 @@ struct Program {
   uint32_t paramBytes = 0;
   std::vector<uint32_t> parameterOffset;
   bool usesGlobalSync = false;
+  bool usesAsyncCopies = false; ///< any cp.async
   bool usesAtomics = false; ///< or other strong accesses, in any space
   /// Named variables, for messages: space, offset, size.
   struct Placed {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <thread>
+#include <time.h>
 
 using namespace llvm;
 
@@ -397,6 +398,7 @@ void summarise(Report &report, const Program &program,
       report.bySpace[name].read += traffic.read;
       report.bySpace[name].written += traffic.written;
     }
+    report.cpuSeconds += c->cpuSeconds;
     report.tensorFlops += c->tensorFlops;
     for (auto &[reason, count] : c->waits)
       report.waits[reason] += count;
@@ -452,7 +454,12 @@ Expected<Report> Simulator::launch(Module &module, StringRef kernel,
   }
   auto body = [&](unsigned t) {
     setCounters(all[t].get());
+    timespec begin, end;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
     pool.work();
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+    all[t]->cpuSeconds = double(end.tv_sec - begin.tv_sec) +
+                         1e-9 * double(end.tv_nsec - begin.tv_nsec);
     setCounters(nullptr);
   };
   for (unsigned t = 1; t < threads; ++t)

@@ -102,6 +102,8 @@ Warp::Warp(Block &block, uint32_t index, uint32_t lanes)
   splits.emplace_back();
   splits.back().mask = launched;
   splits.back().pc = p.functions.front().entry;
+  if (p.usesAsyncCopies)
+    async.reset(new LaneAsync[32]);
   if (p.frameBytes) {
     frame.assign(size_t(p.frameBytes) * 32, 0xCD);
     for (unsigned lane = 0; lane < 32; ++lane)

@@ -130,8 +130,9 @@ public:
   std::array<bool, 32> clusterArrived{};
   std::array<uint64_t, 32> clusterGeneration{};
 
-  /// Groups of asynchronous copies of each lane, see Async.h.
-  std::array<LaneAsync, 32> async;
+  /// Groups of asynchronous copies of each lane, see Async.h; null in kernels
+  /// that have none (Program::usesAsyncCopies).
+  std::unique_ptr<LaneAsync[]> async;
 
   Launch &launch() const;
   Cluster &cluster() const;
@@ -208,6 +209,7 @@ struct Counters {
   std::vector<uint64_t> conflicts;            ///< by pc
   uint64_t readBytes[8] = {}, writtenBytes[8] = {}; ///< by StateSpace
   uint64_t tensorFlops = 0;
+  double cpuSeconds = 0;
   std::map<std::string, uint64_t> waits;
   std::map<std::string, Traffic> asyncTraffic;
 };
