@@ -68,6 +68,7 @@ own_tools = [
     "linattn-compile",
     "linattn-reduce",
     "linattn-sim",
+    "linattn-fuzz-sim",
     "linattn-lsp-server",
 ]
 for tool in own_tools:

@@ -3,8 +3,9 @@
 // usage: linattn-sim-bench [--json FILE] KERNEL.ptx ..
 //
 // Runs each kernel with the launch file beside it, all checks on, on one host
-// thread, and prints (by that thread's own CPU time) thread instructions and tensor-core multiply-adds a second.
-// A kernel with findings is no measurement: the program then fails.
+// thread, and prints (by that thread's own CPU time) thread instructions and
+// tensor-core multiply-adds a second. A kernel with findings is no measurement:
+// the program then fails.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +22,8 @@ using namespace linattn::sim;
 
 static cl::list<std::string> files(cl::Positional, cl::OneOrMore,
                                    cl::desc("KERNEL.ptx .."));
-static cl::opt<std::string> jsonFile("json", cl::desc("Write the figures as JSON"));
+static cl::opt<std::string> jsonFile("json",
+                                     cl::desc("Write the figures as JSON"));
 static cl::opt<unsigned> repeats("repeat", cl::desc("Best of so many runs"),
                                  cl::init(3));
 
@@ -57,14 +59,14 @@ int main(int argc, char **argv) {
     double products = best.tensorFlops * 0.5 / best.cpuSeconds * 1e-9;
     outs() << format("%-20s %15llu %9.3f %12.1f %19.2f\n",
                      sys::path::stem(file).str().c_str(),
-                     (unsigned long long)best.threadInstructions, best.cpuSeconds,
-                     instructions, products);
-    rows.push_back(json::Object{
-        {"kernel", sys::path::stem(file)},
-        {"thread_instructions", best.threadInstructions},
-        {"seconds", best.cpuSeconds},
-        {"million_thread_instructions_per_second", instructions},
-        {"giga_multiply_adds_per_second", products}});
+                     (unsigned long long)best.threadInstructions,
+                     best.cpuSeconds, instructions, products);
+    rows.push_back(
+        json::Object{{"kernel", sys::path::stem(file)},
+                     {"thread_instructions", best.threadInstructions},
+                     {"seconds", best.cpuSeconds},
+                     {"million_thread_instructions_per_second", instructions},
+                     {"giga_multiply_adds_per_second", products}});
   }
   if (!jsonFile.empty()) {
     std::error_code code;

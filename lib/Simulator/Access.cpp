@@ -20,8 +20,9 @@ static std::string hex(uint64_t value) { return "0x" + utohexstr(value, true); }
 static std::string accessText(uint8_t flags, uint32_t bytes) {
   return std::to_string(bytes) + "-byte " +
          (flags & AccessAsyncProxy ? "asynchronous " : "") +
-         (flags & AccessWrite ? (flags & AccessAtomic ? "atomic access" : "write")
-                              : "read");
+         (flags & AccessWrite
+              ? (flags & AccessAtomic ? "atomic access" : "write")
+              : "read");
 }
 
 static Place outside(Warp &warp, const Instr &instr, unsigned lane,
@@ -114,8 +115,7 @@ static Place locateGlobal(Warp &warp, const Instr &instr, unsigned lane,
         where += ", " + std::to_string(near->address - address) +
                  " bytes before '" + near->name + "'";
       else if (near)
-        where += ", " +
-                 std::to_string(address - near->address - near->bytes) +
+        where += ", " + std::to_string(address - near->address - near->bytes) +
                  " bytes past the end of '" + near->name + "' (" +
                  std::to_string(near->bytes) + " bytes)";
       return outside(warp, instr, lane, address, bytes, flags, where);
@@ -192,8 +192,9 @@ Place locate(Warp &warp, const Instr &instr, unsigned lane, StateSpace space,
 
 namespace {
 
-/// An access being checked against the cells it touches: of a lane, of a piece of
-/// asynchronous work, or of lanes that know the same and read the same place.
+/// An access being checked against the cells it touches: of a lane, of a piece
+/// of asynchronous work, or of lanes that know the same and read the same
+/// place.
 struct Check {
   Accessor who;
   StateSpace space;
@@ -282,10 +283,11 @@ struct Check {
     bool global = space == StateSpace::Global;
     reportAt(global ? FindingKind::GlobalRace : FindingKind::SharedRace, warp,
              *who.instr, who.lane, address,
-             accessText(flags, bytes) + " of " + (global ? "global" : "shared") +
-                 " memory at " + hex(address) + " is not ordered after the " +
-                 what + " by " + threadText(otherCluster, otherThread) +
-                 " at line " + Twine(other.line),
+             accessText(flags, bytes) + " of " +
+                 (global ? "global" : "shared") + " memory at " + hex(address) +
+                 " is not ordered after the " + what + " by " +
+                 threadText(otherCluster, otherThread) + " at line " +
+                 Twine(other.line),
              &other);
   }
 
@@ -333,8 +335,8 @@ struct Check {
     return true;
   }
 
-  /// Whether a later access that is ordered after this one is also ordered after
-  /// the reads of that entry, which then need not be kept.
+  /// Whether a later access that is ordered after this one is also ordered
+  /// after the reads of that entry, which then need not be kept.
   bool coversReads(uint32_t readCluster, uint32_t readWarp, uint32_t lanes,
                    uint32_t readClock) const {
     for (uint32_t rest = lanes; rest; rest &= rest - 1)
@@ -388,7 +390,8 @@ struct Check {
     constexpr size_t maxEntries = 1024, maxForeign = 4;
     bool foreign = space == StateSpace::Global;
     if (more.size() < (foreign ? maxForeign : maxEntries))
-      more.push_back({clock, bit, myWarp, cluster.linear, who.instr->pc, atomic});
+      more.push_back(
+          {clock, bit, myWarp, cluster.linear, who.instr->pc, atomic});
   }
 
   void reportMissing() {
@@ -431,8 +434,8 @@ struct Check {
         raced = true;
       if (cell.moreReads) {
         for (const ReadEntry &e : page.overflow[cell.moreReads - 1])
-          if (!raced && !afterReads(e.cluster, e.warp, e.lanes, e.clock, e.pc,
-                                    e.flags))
+          if (!raced &&
+              !afterReads(e.cluster, e.warp, e.lanes, e.clock, e.pc, e.flags))
             raced = true;
         page.overflow[cell.moreReads - 1].clear();
         page.freeOverflow.push_back(cell.moreReads);
@@ -475,7 +478,8 @@ void Check::cells(Shadow &shadow, uint64_t at) {
   while (at < end) {
     ShadowPage &page = shadow.page(at);
     PageLock guard(page, lock);
-    uint64_t pageEnd = std::min(end, (at / shadowPageBytes + 1) * shadowPageBytes);
+    uint64_t pageEnd =
+        std::min(end, (at / shadowPageBytes + 1) * shadowPageBytes);
     // The widest granule that both ends of the access agree with.
     unsigned fit = std::min(2, countr_zero((at | pageEnd) | 4));
     if (fit < page.granuleShift)
@@ -508,8 +512,8 @@ uint8_t *access(Warp &warp, const Instr &instr, unsigned lane, StateSpace space,
   return place.data;
 }
 
-/// Whether all active lanes lie in one region, aligned and in bounds; if so, their
-/// offsets.
+/// Whether all active lanes lie in one region, aligned and in bounds; if so,
+/// their offsets.
 static bool locateTogether(Warp &warp, StateSpace space, uint32_t active,
                            const uint64_t *address, uint32_t bytes,
                            uint8_t flags, uint64_t *offset, Place &region) {
@@ -615,8 +619,9 @@ uint32_t accessWarp(Warp &warp, const Instr &instr, uint32_t active,
 
 void countBankConflicts(const Instr &instr, const uint64_t *addresses,
                         uint32_t active, unsigned bytes) {
-  // 32 banks of 4 bytes. Accesses of 8 bytes go in two halves of the warp, those
-  // of 16 bytes in four quarters; equal words of one wavefront are one access.
+  // 32 banks of 4 bytes. Accesses of 8 bytes go in two halves of the warp,
+  // those of 16 bytes in four quarters; equal words of one wavefront are one
+  // access.
   unsigned lanesPerPass = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
   unsigned wordsPerLane = std::max(1u, bytes / 4);
   // Consecutive places, and one place for all, have none.
@@ -625,8 +630,8 @@ void countBankConflicts(const Instr &instr, const uint64_t *addresses,
   for (uint32_t rest = active; rest && (consecutive || broadcast);
        rest &= rest - 1) {
     unsigned lane = countr_zero(rest);
-    consecutive &= addresses[lane] ==
-                   base + uint64_t(lane - countr_zero(active)) * bytes;
+    consecutive &=
+        addresses[lane] == base + uint64_t(lane - countr_zero(active)) * bytes;
     broadcast &= addresses[lane] == base;
   }
   if (consecutive || broadcast)

@@ -1,11 +1,11 @@
 //===- Compiler.cpp - From the AST to executable form ---------------------===//
 
 #include "Compiler.h"
+#include "State.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
-#include "State.h"
 
 using namespace llvm;
 
@@ -31,7 +31,8 @@ namespace {
 /// One operand of InstrDef::operands.
 struct OperandSpec {
   char role = '<';
-  bool vector = false, wide = false, any = false, pair = false, optional = false;
+  bool vector = false, wide = false, any = false, pair = false,
+       optional = false;
   Type type = Type::None;
 };
 
@@ -159,8 +160,8 @@ private:
     program->code.emplace_back();
     Instr &end = program->code.back();
     end.statement = &endStatement;
-    end.line = function->body.empty() ? function->line
-                                      : function->body.back().line;
+    end.line =
+        function->body.empty() ? function->line : function->body.back().line;
     end.pc = program->code.size() - 1;
     if (Error e = decode(end))
       return e;
@@ -176,7 +177,8 @@ private:
         if (it == frameVariables.end() || it->second.second < v.bytes())
           frameVariables[v.name] = {placeInFrame(v.bytes(), v.align),
                                     uint32_t(v.bytes())};
-      } else if (v.space == StateSpace::Global || v.space == StateSpace::Const) {
+      } else if (v.space == StateSpace::Global ||
+                 v.space == StateSpace::Const) {
         return failAt(v.line, "global variable '" + v.name +
                                   "' must stand at module level");
       }
@@ -300,9 +302,8 @@ private:
 
   Op registerOp(uint32_t index) {
     if (!registerKnown[index]) {
-      registerOps[index] =
-          newRegister(function->registers[index].name,
-                      function->registers[index].type);
+      registerOps[index] = newRegister(function->registers[index].name,
+                                       function->registers[index].type);
       registerKnown[index] = true;
     }
     return registerOps[index];
@@ -490,8 +491,8 @@ private:
       unsigned have = typeBits(op.type), want = typeBits(spec.type);
       if (!isPred && want && have != want && !spec.any &&
           !(spec.wide && have > want))
-        return fail("register " + function->registers[o.index].name +
-                    " has " + Twine(have) + " bits, the instruction needs " +
+        return fail("register " + function->registers[o.index].name + " has " +
+                    Twine(have) + " bits, the instruction needs " +
                     Twine(want));
       return op;
     }
@@ -510,9 +511,9 @@ private:
       // A narrower or wider read takes the low lanes; both are stored apart.
       if (op->isWide != (typeBits(spec.type) == 64) && !spec.wide &&
           spec.type != Type::Pred)
-        return fail("special register " + o.text + " has " +
-                    Twine(typeBits(op->type)) + " bits, the instruction needs " +
-                    Twine(typeBits(spec.type)));
+        return fail(
+            "special register " + o.text + " has " + Twine(typeBits(op->type)) +
+            " bits, the instruction needs " + Twine(typeBits(spec.type)));
       return op;
     }
     case Operand::Imm:
@@ -521,8 +522,8 @@ private:
         return fail("a constant cannot be written");
       return immediate(o, spec.type);
     case Operand::Symbol: {
-      if (spec.role != '<' || (typeBits(spec.type) != 64 &&
-                               typeBits(spec.type) != 32))
+      if (spec.role != '<' ||
+          (typeBits(spec.type) != 64 && typeBits(spec.type) != 32))
         return fail("name '" + o.text + "' cannot stand here");
       StateSpace space;
       return symbolAddress(o.text, o.offset, typeBits(spec.type) == 64, space);
@@ -559,7 +560,8 @@ private:
       if (!at)
         return at.takeError();
       op = *at;
-      // .param variables of calls, and parameters of functions, live in the frame.
+      // .param variables of calls, and parameters of functions, live in the
+      // frame.
       if (instr.space == StateSpace::Param && symbolSpace == StateSpace::Local)
         instr.space = StateSpace::Local;
       else if (instr.space == StateSpace::Generic)
@@ -703,7 +705,8 @@ private:
     SmallVector<uint32_t> sources, dests;
     unsigned next = 0;
     const std::vector<Operand> &given = statement->operands;
-    unsigned needed = count_if(specs, [](StringRef t) { return !t.ends_with("?"); });
+    unsigned needed =
+        count_if(specs, [](StringRef t) { return !t.ends_with("?"); });
     for (StringRef text : specs) {
       OperandSpec spec;
       parseSpec(text, instr, spec);
@@ -806,7 +809,7 @@ private:
     if (f.isKernel)
       return fail("a kernel cannot be called");
     instr.kind = InstrKind::Control;
-    static const InstrDef callDef{"call", "", nullptr, InstrKind::Control,
+    static const InstrDef callDef{"call", "",     nullptr, InstrKind::Control,
                                   0,      nullptr};
     instr.def = &callDef;
     if (f.name == "__assertfail") {

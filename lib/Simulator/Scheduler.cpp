@@ -1,7 +1,7 @@
 //===- Scheduler.cpp - Taking turns ---------------------------------------===//
 //
-// A cluster runs on one host thread. Its warps take turns for a seeded number of
-// instructions. Lanes of a warp that part become splits; the split that is
+// A cluster runs on one host thread. Its warps take turns for a seeded number
+// of instructions. Lanes of a warp that part become splits; the split that is
 // furthest behind runs first, and splits that meet merge, so that lanes come
 // together again where the code does. A split that polls lets the others go
 // first, so every lane makes progress.
@@ -19,7 +19,8 @@ namespace linattn::sim {
 
 namespace {
 
-/// A cluster in which this many polls in a row changed nothing waits for others.
+/// A cluster in which this many polls in a row changed nothing waits for
+/// others.
 constexpr uint64_t stalledPolls = 20000;
 
 class WarpRunner {
@@ -210,8 +211,7 @@ private:
       Step step = Step::Next;
       uint32_t ran = active;
       if (active) {
-        if (instr.traits &
-            (TraitMayBlock | TraitAligned | TraitCollective)) {
+        if (instr.traits & (TraitMayBlock | TraitAligned | TraitCollective)) {
           s->pc = pc;
           if (active != s->mask) {
             Split rest = *s;
@@ -222,8 +222,8 @@ private:
             s = &warp.split();
             meeting = std::min(meeting, pc + 1);
           }
-          if ((instr.traits & (TraitAligned | TraitCollective)) &&
-              !s->armed && !converged(instr, active)) {
+          if ((instr.traits & (TraitAligned | TraitCollective)) && !s->armed &&
+              !converged(instr, active)) {
             s->state = Split::Converge;
             ++count.waits["lanes of the same warp"];
             return;
@@ -398,8 +398,8 @@ void Cluster::reportDeadlock() {
       std::string others;
       for (Split &o : warp->splits)
         if (&o != &s)
-          others += (others.empty() ? "" : ", ") + ("lanes " + lanesText(o.mask)) +
-                    " are at line " +
+          others += (others.empty() ? "" : ", ") +
+                    ("lanes " + lanesText(o.mask)) + " are at line " +
                     std::to_string(launch.program->code[o.pc].line);
       report(FindingKind::Divergence, *warp, instr, countr_zero(s.mask),
              "lanes " + lanesText(s.mask) + " of warp " + Twine(warp->index) +

@@ -29,16 +29,23 @@ static uint64_t specialValue(StringRef name, const Warp &warp, unsigned lane) {
     if (!name.starts_with(prefix) || name.size() != prefix.size() + 2)
       return nullptr;
     char axis = name.back();
-    return axis == 'x' ? &d.x : axis == 'y' ? &d.y : axis == 'z' ? &d.z : nullptr;
+    return axis == 'x'   ? &d.x
+           : axis == 'y' ? &d.y
+           : axis == 'z' ? &d.z
+                         : nullptr;
   };
   Dim3 tid{t % b.x, t / b.x % b.y, t / b.x / b.y};
   Dim3 inCluster{i.x % c.x, i.y % c.y, i.z % c.z};
   Dim3 clusterId{i.x / c.x, i.y / c.y, i.z / c.z};
   Dim3 numClusters{g.x / c.x, g.y / c.y, g.z / c.z};
-  for (auto &[prefix, dim] :
-       {std::pair<StringRef, Dim3>{"%tid", tid}, {"%ntid", b}, {"%ctaid", i},
-        {"%nctaid", g}, {"%cluster_ctaid", inCluster}, {"%cluster_nctaid", c},
-        {"%clusterid", clusterId}, {"%nclusterid", numClusters}})
+  for (auto &[prefix, dim] : {std::pair<StringRef, Dim3>{"%tid", tid},
+                              {"%ntid", b},
+                              {"%ctaid", i},
+                              {"%nctaid", g},
+                              {"%cluster_ctaid", inCluster},
+                              {"%cluster_nctaid", c},
+                              {"%clusterid", clusterId},
+                              {"%nclusterid", numClusters}})
     if (const uint32_t *value = component(prefix, dim))
       return *value;
   uint64_t self = uint64_t(1) << lane;
@@ -114,8 +121,8 @@ Warp::Warp(Block &block, uint32_t index, uint32_t lanes)
 Block::Block(Cluster &cluster, Dim3 index, uint32_t rank)
     : cluster(cluster), index(index), rank(rank) {
   const Launch &l = cluster.launch;
-  uint32_t bytes = l.program->dynamicSharedOffset - sharedBase +
-                   l.config.dynamicSharedBytes;
+  uint32_t bytes =
+      l.program->dynamicSharedOffset - sharedBase + l.config.dynamicSharedBytes;
   shared.assign(bytes, 0xCD);
   sharedShadow.reset(bytes, false);
   liveThreads = l.config.block.count();
@@ -213,7 +220,8 @@ void Warp::proxyFence(uint32_t lanes) {
   if (!launch().options.checkRaces)
     return;
   // Lanes that fence together share one clock: that the others' accesses are
-  // fenced is true as well, and whether they are ordered stands in the first half.
+  // fenced is true as well, and whether they are ordered stands in the first
+  // half.
   ClockRef old, updated;
   for (uint32_t rest = lanes; rest; rest &= rest - 1) {
     unsigned lane = countr_zero(rest);

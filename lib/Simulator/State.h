@@ -59,10 +59,10 @@ public:
   Warp(Block &block, uint32_t index, uint32_t lanes);
 
   Block &block;
-  const uint32_t index; ///< in the block
+  const uint32_t index;      ///< in the block
   uint32_t clusterIndex = 0; ///< among the warps of the cluster
-  const uint32_t launched; ///< lanes that exist
-  uint32_t live;           ///< lanes that have not exited
+  const uint32_t launched;   ///< lanes that exist
+  uint32_t live;             ///< lanes that have not exited
 
   //===--- Registers ------------------------------------------------------===//
   /// [0] the register file, [1] the constant pool: see Op::isConst.
@@ -104,7 +104,7 @@ public:
   llvm::SmallVector<Split, 4> splits;
   uint32_t current = 0; ///< index of the split that runs
   Split &split() { return splits[current]; }
-  std::vector<uint8_t> frame; ///< local memory, lane after lane
+  std::vector<uint8_t> frame;      ///< local memory, lane after lane
   std::vector<Shadow> frameShadow; ///< per lane
 
   //===--- Happens-before -------------------------------------------------===//
@@ -123,10 +123,11 @@ public:
   /// relaxed accesses before it have seen.
   void fenceLanes(uint32_t lanes);
   struct FenceState {
-    ClockRef published;             ///< null: no fence yet
-    std::vector<uint64_t> seen;     ///< keys of Launch::globalSync
+    ClockRef published;         ///< null: no fence yet
+    std::vector<uint64_t> seen; ///< keys of Launch::globalSync
   };
-  std::vector<FenceState> fences; ///< per lane; empty: the kernel has no atomics
+  std::vector<FenceState>
+      fences; ///< per lane; empty: the kernel has no atomics
   std::array<bool, 32> clusterArrived{};
   std::array<uint64_t, 32> clusterGeneration{};
 
@@ -140,7 +141,7 @@ public:
 
 /// One of a block's sixteen named barriers.
 struct NamedBarrier {
-  uint32_t arrived = 0; ///< threads
+  uint32_t arrived = 0;  ///< threads
   uint32_t expected = 0; ///< threads; 0: all live threads of the block
   uint64_t generation = 0;
   ClockRef gathering, released;
@@ -185,9 +186,9 @@ public:
   AsyncQueue asyncQueue;
   NamedBarrier clusterBarrier;
   bool stopped = false;
-  bool ranAtAll = false; ///< other than by polling, since it last stalled
+  bool ranAtAll = false;   ///< other than by polling, since it last stalled
   uint64_t clockTicks = 0; ///< what %clock reads
-  uint32_t clockSize = 0; ///< entries of a vector clock of this cluster
+  uint32_t clockSize = 0;  ///< entries of a vector clock of this cluster
 
   void progress() {
     ++events;
@@ -205,8 +206,8 @@ private:
 
 /// Counters of one host thread, summed at the end.
 struct Counters {
-  std::vector<uint64_t> warpRuns, threadRuns; ///< by pc
-  std::vector<uint64_t> conflicts;            ///< by pc
+  std::vector<uint64_t> warpRuns, threadRuns;       ///< by pc
+  std::vector<uint64_t> conflicts;                  ///< by pc
   uint64_t readBytes[8] = {}, writtenBytes[8] = {}; ///< by StateSpace
   uint64_t tensorFlops = 0;
   double cpuSeconds = 0;
