@@ -1,6 +1,7 @@
 //===- Compiler.cpp - From the AST to executable form ---------------------===//
 
 #include "Compiler.h"
+#include "Specials.h"
 #include "State.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -313,42 +314,13 @@ private:
     auto it = specials.find(name);
     if (it != specials.end())
       return it->second;
-    StringRef base = name.split('.').first;
-    bool axis = StringSwitch<bool>(base)
-                    .Cases({"%tid", "%ntid", "%ctaid", "%nctaid"}, true)
-                    .Cases({"%clusterid", "%nclusterid", "%cluster_ctaid",
-                            "%cluster_nctaid"},
-                           true)
-                    .Default(false);
-    StringRef suffix = name.drop_front(base.size());
-    if (axis ? suffix != ".x" && suffix != ".y" && suffix != ".z"
-             : !suffix.empty())
-      return fail("unknown special register '" + name + "'");
-    Type type = StringSwitch<Type>(base)
-                    .Cases({"%laneid", "%warpid", "%nwarpid", "%lanemask_eq",
-                            "%lanemask_lt", "%lanemask_le", "%lanemask_gt",
-                            "%lanemask_ge"},
-                           Type::U32)
-                    .Cases({"%cluster_ctarank", "%cluster_nctarank", "%smid",
-                            "%nsmid", "%dynamic_smem_size", "%total_smem_size"},
-                           Type::U32)
-                    .Case("%gridid", Type::U64)
-                    .Case("%is_explicit_cluster", Type::Pred)
-                    .Default(axis ? Type::U32 : Type::None);
-    if (type == Type::None && base.starts_with("%envreg"))
-      type = Type::U32;
+    Type type = specialRegisterType(name);
     if (type == Type::None)
-      return fail("unknown register '" + name + "'");
+      return fail("unknown special register '" + name + "'");
     Op op = newRegister(name, type);
     program->specials.push_back({name.str(), op});
     specials[name] = op;
     return op;
-  }
-
-  static bool isClock(StringRef name) {
-    return name == "%clock" || name == "%clock64" || name == "%clock_hi" ||
-           name == "%globaltimer" || name == "%globaltimer_lo" ||
-           name == "%globaltimer_hi";
   }
 
   const Variable *findShared(StringRef name) {
@@ -497,7 +469,7 @@ private:
       return op;
     }
     case Operand::Special: {
-      if (isClock(o.text)) {
+      if (isClockRegister(o.text)) {
         sawClock = true;
         return constant(0, typeBits(spec.type) == 64);
       }
@@ -591,74 +563,6 @@ private:
 
   //===--- Instructions ---------------------------------------------------===//
 
-  static void commonModifiers(Instr &instr, const Words &words) {
-    bool hasSpace = false;
-    for (StringRef word : ArrayRef(words).drop_front()) {
-      if (Type t = parseType(word); t != Type::None && instr.numTypes < 5)
-        instr.types[instr.numTypes++] = t;
-      if (word == "ftz")
-        instr.ftz = true;
-      if (word == "sat")
-        instr.sat = true;
-      if (word == "relu")
-        instr.relu = true;
-      if (word == "volatile")
-        instr.isVolatile = true;
-      if (word == "v2" || word == "v4" || word == "v8")
-        instr.vec = word[1] - '0';
-      instr.rounding = StringSwitch<Rounding>(word)
-                           .Case("rn", Rounding::RN)
-                           .Case("rz", Rounding::RZ)
-                           .Case("rm", Rounding::RM)
-                           .Case("rp", Rounding::RP)
-                           .Case("rna", Rounding::RNA)
-                           .Case("rni", Rounding::RNI)
-                           .Case("rzi", Rounding::RZI)
-                           .Case("rmi", Rounding::RMI)
-                           .Case("rpi", Rounding::RPI)
-                           .Default(instr.rounding);
-      instr.compare = StringSwitch<Compare>(word)
-                          .Case("eq", Compare::EQ)
-                          .Case("ne", Compare::NE)
-                          .Case("lt", Compare::LT)
-                          .Case("le", Compare::LE)
-                          .Case("gt", Compare::GT)
-                          .Case("ge", Compare::GE)
-                          .Case("lo", Compare::LO)
-                          .Case("ls", Compare::LS)
-                          .Case("hi", Compare::HI)
-                          .Case("hs", Compare::HS)
-                          .Case("equ", Compare::EQU)
-                          .Case("neu", Compare::NEU)
-                          .Case("ltu", Compare::LTU)
-                          .Case("leu", Compare::LEU)
-                          .Case("gtu", Compare::GTU)
-                          .Case("geu", Compare::GEU)
-                          .Case("num", Compare::NUM)
-                          .Case("nan", Compare::NAN_)
-                          .Default(instr.compare);
-      instr.boolOp = StringSwitch<BoolOp>(word)
-                         .Case("and", BoolOp::And)
-                         .Case("or", BoolOp::Or)
-                         .Case("xor", BoolOp::Xor)
-                         .Default(instr.boolOp);
-      StateSpace space =
-          StringSwitch<StateSpace>(word)
-              .Case("global", StateSpace::Global)
-              .Cases({"shared", "shared::cta"}, StateSpace::Shared)
-              .Case("shared::cluster", StateSpace::SharedCluster)
-              .Case("local", StateSpace::Local)
-              .Cases({"param", "param::entry", "param::func"},
-                     StateSpace::Param)
-              .Case("const", StateSpace::Const)
-              .Default(StateSpace::Generic);
-      if (space != StateSpace::Generic && !hasSpace) {
-        instr.space = space;
-        hasSpace = true;
-      }
-    }
-  }
-
   Error decode(Instr &instr) {
     StringRef opcode = statement->opcode;
     Words words;
@@ -680,7 +584,7 @@ private:
     instr.fn = def->fn;
     instr.kind = def->kind;
     instr.traits = def->traits;
-    commonModifiers(instr, words);
+    decodeModifiers(instr, words);
     sawClock = false;
     if (Error e = operands(instr, words))
       return e;

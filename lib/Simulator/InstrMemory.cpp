@@ -106,7 +106,7 @@ Step store(Warp &w, const Instr &i, uint32_t active) {
   uint64_t address[32];
   uint8_t *data[32];
   addressesOf(w, base, active, address);
-  w.cluster().pollsSinceProgress = 0;
+  w.cluster().worked();
   if (i.detail & MemStrong)
     for (uint32_t rest = active; rest; rest &= rest - 1) {
       unsigned lane = __builtin_ctz(rest);

@@ -62,6 +62,9 @@ private:
   llvm::StringMap<std::vector<InstrDef>> byName;
 };
 
+/// Fills in types, rounding, space and the like from the words of an opcode.
+void decodeModifiers(Instr &instr, const Words &words);
+
 // One function per file of instructions.
 void registerInteger(InstrTable &table);
 void registerFloat(InstrTable &table);

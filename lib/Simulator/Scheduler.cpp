@@ -22,6 +22,8 @@ namespace {
 /// A cluster in which this many polls in a row changed nothing waits for
 /// others.
 constexpr uint64_t stalledPolls = 20000;
+/// A split that runs this long without polling computes something.
+constexpr uint32_t longWork = 2000;
 
 class WarpRunner {
 public:
@@ -180,6 +182,14 @@ private:
     return true;
   }
 
+  void countWork(Split &s, int instructions) {
+    s.sincePoll += instructions;
+    if (s.sincePoll < longWork)
+      return;
+    s.sincePoll = 0;
+    cluster.worked();
+  }
+
   void exitLanes(uint32_t lanes) {
     unsigned count = popcount(lanes);
     warp.live &= ~lanes;
@@ -197,6 +207,7 @@ private:
     uint32_t *available = warp.available.data();
     Split *s = &warp.split();
     uint32_t pc = s->pc;
+    const int begin = budget;
     while (true) {
       const Instr &instr = code[pc];
       uint32_t active = s->mask;
@@ -272,6 +283,7 @@ private:
           pc = instr.target;
           if (warp.splits.size() > 1 || budget <= 0) {
             s->pc = pc;
+            countWork(*s, begin - budget);
             return;
           }
           continue;
@@ -301,6 +313,7 @@ private:
         s->state = Split::Ready;
         s->armed = false;
         s->polled = true;
+        s->sincePoll = 0;
         ++cluster.pollsSinceProgress;
         return;
       case Step::Diverted:
@@ -314,6 +327,7 @@ private:
       --budget;
       if (pc >= meeting || budget <= 0 || cluster.stopped) {
         s->pc = pc;
+        countWork(*s, begin - budget);
         return;
       }
     }

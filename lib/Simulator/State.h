@@ -48,6 +48,8 @@ struct Split {
   bool armed = false;
   /// It has just asked in vain: others go first.
   bool polled = false;
+  /// Instructions since it last asked in vain.
+  uint32_t sincePoll = 0;
   uint64_t waitValue = 0;
   /// Cluster::events when it blocked.
   uint64_t seenEvents = 0;
@@ -192,7 +194,12 @@ public:
 
   void progress() {
     ++events;
+    worked();
+  }
+  /// Something other than polling went on.
+  void worked() {
     pollsSinceProgress = 0;
+    ranAtAll = true;
   }
 
   enum class Outcome { Done, Stalled, Stopped };
