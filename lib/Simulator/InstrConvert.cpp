@@ -117,8 +117,9 @@ uint64_t encodeFloat(const Instr &i, Type to, double x) {
     x = 0;
   uint64_t bits;
   if (x != x) {
-    bits = to == Type::F32 || to == Type::TF32 ? canonicalNan
-                                               : nanOf(formatOf(to));
+    bits = i.sat                                 ? 0
+           : to == Type::F32 || to == Type::TF32 ? canonicalNan
+                                                 : nanOf(formatOf(to));
   } else if (to == Type::F32) {
     bits = isIntegerMode(mode) ? toBits(float(x)) : roundTo(formatF32, x, mode);
     if (i.ftz)
