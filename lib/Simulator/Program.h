@@ -62,6 +62,12 @@ enum InstrTraits : uint32_t {
   TraitAnyPlace = 128,
   /// An atomic or otherwise strong access.
   TraitStrong = 256,
+  /// Its addresses lie in several state spaces, or none that its name tells.
+  TraitOwnSpaces = 512,
+  /// Asynchronous, or reaches the shared memory of other blocks.
+  TraitAsync = 1024,
+  /// Writes a register that a wgmma of the kernel uses.
+  TraitWritesWgmma = 2048,
 };
 
 /// Register 0 stands for all constants; it is always initialised.
@@ -174,6 +180,7 @@ struct Program {
   uint32_t paramBytes = 0;
   std::vector<uint32_t> parameterOffset;
   bool usesGlobalSync = false;
+  bool usesAsync = false; ///< asynchronous work, or memory of other blocks
   bool usesAtomics = false; ///< or other strong accesses, in any space
   /// Named variables, for messages: space, offset, size.
   struct Placed {
