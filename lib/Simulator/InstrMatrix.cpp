@@ -2,12 +2,16 @@
 //
 // A register of a fragment is an 8x8 matrix of 16-bit elements: lane 4r + c holds
 // elements 2c and 2c + 1 of row r, so the 32 lanes are the matrix in memory order.
+// A lane accesses the 4 bytes of its place; with .trans the elements are exchanged
+// between the lanes afterwards.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Access.h"
 #include "Exec.h"
+#include "Findings.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -20,28 +24,37 @@ void transposeMatrix(const uint16_t *from, uint16_t *to) {
       to[c * 8 + r] = from[r * 8 + c];
 }
 
-/// The rows that lanes 0 to 8 * matrices - 1 name.
-uint32_t rows(Warp &w, const Instr &i, const Op &base, unsigned matrices,
-              uint8_t flags, uint8_t **data) {
+/// Accesses matrix m, whose rows lanes 8m to 8m + 7 name: the lanes with data.
+uint32_t accessMatrix(Warp &w, const Instr &i, const Op &base, unsigned m,
+                      uint8_t flags, uint8_t **data) {
   uint64_t address[32];
-  for (unsigned l = 0; l < 32; ++l)
-    address[l] = addressOf(w, base, l);
-  uint32_t lanes = matrices == 4 ? ~0u : (1u << 8 * matrices) - 1;
-  return accessWarp(w, i, lanes, i.space, address, 16, flags, data);
+  uint32_t good = 0;
+  for (unsigned r = 0; r < 8; ++r) {
+    uint64_t row = addressOf(w, base, 8 * m + r);
+    bool aligned = row % 16 == 0;
+    if (!aligned)
+      reportAt(FindingKind::Misaligned, w, i, 8 * m + r, row,
+               "row address 0x" + utohexstr(row, true) +
+                   " of a matrix is not a multiple of 16");
+    good |= aligned ? 15u << 4 * r : 0;
+    for (unsigned c = 0; c < 4; ++c)
+      address[4 * r + c] = row + 4 * c;
+  }
+  return good ? accessWarp(w, i, good, i.space, address, 4, flags, data) : 0;
 }
 
 Step ldmatrix(Warp &w, const Instr &i, uint32_t) {
   unsigned count = i.args[0].count;
-  uint8_t *data[32];
-  uint32_t good = rows(w, i, i.arg(1), count, 0, data);
+  uint32_t loaded[4][32] = {};
+  for (unsigned m = 0; m < count; ++m) {
+    uint8_t *data[32];
+    uint32_t good = accessMatrix(w, i, i.arg(1), m, 0, data);
+    lanes(good, [&](unsigned l) { std::memcpy(&loaded[m][l], data[l], 4); });
+  }
+  // All addresses are read before a register is written: they may be the same.
   for (unsigned m = 0; m < count; ++m) {
     uint16_t matrix[64], turned[64];
-    for (unsigned r = 0; r < 8; ++r) {
-      if (good >> (8 * m + r) & 1)
-        std::memcpy(matrix + 8 * r, data[8 * m + r], 16);
-      else
-        std::memset(matrix + 8 * r, 0, 16);
-    }
+    std::memcpy(matrix, loaded[m], 128);
     if (i.detail)
       transposeMatrix(matrix, turned);
     std::memcpy(w.out<uint32_t>(i.op[m]), i.detail ? turned : matrix, 128);
@@ -52,16 +65,15 @@ Step ldmatrix(Warp &w, const Instr &i, uint32_t) {
 Step stmatrix(Warp &w, const Instr &i, uint32_t) {
   unsigned count = i.args[1].count;
   const Op *values = &i.op[i.args[1].first];
-  uint8_t *data[32];
-  uint32_t good = rows(w, i, i.arg(0), count, AccessWrite, data);
   for (unsigned m = 0; m < count; ++m) {
+    uint8_t *data[32];
+    uint32_t good = accessMatrix(w, i, i.arg(0), m, AccessWrite, data);
     uint16_t matrix[64], turned[64];
     std::memcpy(matrix, w.in<uint32_t>(values[m]), 128);
     if (i.detail)
       transposeMatrix(matrix, turned);
-    for (unsigned r = 0; r < 8; ++r)
-      if (good >> (8 * m + r) & 1)
-        std::memcpy(data[8 * m + r], (i.detail ? turned : matrix) + 8 * r, 16);
+    const uint16_t *from = i.detail ? turned : matrix;
+    lanes(good, [&](unsigned l) { std::memcpy(data[l], from + 2 * l, 4); });
   }
   return Step::Next;
 }
