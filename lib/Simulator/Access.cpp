@@ -179,9 +179,72 @@ void noteAccess(const Accessor &who, const Place &place, uint64_t address,
                 uint32_t bytes, uint8_t flags) {
   if (!place.shadow || place.space == StateSpace::Const)
     return;
+  if (place.owner && (who.work || place.owner != &who.warp->block))
+    noteOutsideUse(who, *place.owner, address);
   Check check(who, place.space, bytes, flags);
   check.address = address;
   check.cells(*place.shadow, place.offset);
+}
+
+//===----------------------------------------------------------------------===//
+// The life of a block's shared memory
+//===----------------------------------------------------------------------===//
+
+static bool knowsBlock(const VectorClock &known, const Block &block) {
+  for (const auto &warp : block.warps)
+    for (unsigned lane = 0; lane < 32; ++lane)
+      if (known.get(warp->threadId(lane)))
+        return true;
+  return false;
+}
+
+void noteOutsideUse(const Accessor &who, const Block &owner, uint64_t address) {
+  Warp &warp = *who.warp;
+  const VectorClock *known =
+      who.work ? who.work->clock.get() : warp.clocks[who.lane].get();
+  if (!known)
+    return;
+  if (&owner != &warp.block && !(warp.startedBlocks >> owner.rank & 1)) {
+    warp.startedBlocks |= 1u << owner.rank;
+    if (!knowsBlock(*known, owner))
+      reportAt(FindingKind::ClusterMemory, warp, *who.instr, who.lane, address,
+               "the shared memory of block rank " + Twine(owner.rank) +
+                   " is used before that block is known to have started: a "
+                   "cluster barrier must come first");
+  }
+  Cluster &cluster = warp.cluster();
+  Block &block = *cluster.blocks[owner.rank];
+  if (block.outsideUses.empty())
+    block.outsideUses.resize(cluster.clockSize);
+  uint32_t user = who.work ? cluster.clockSize - asyncSlots + who.work->slot
+                           : warp.threadId(who.lane);
+  uint32_t clock = who.work ? who.work->slotClock : warp.clock;
+  OutsideUse &use = block.outsideUses[user];
+  if (use.clock <= clock)
+    use = {clock, &warp, who.instr, who.lane, address};
+}
+
+void checkExits(Cluster &cluster) {
+  for (const auto &block : cluster.blocks) {
+    for (uint32_t user = 0; user < block->outsideUses.size(); ++user) {
+      const OutsideUse &use = block->outsideUses[user];
+      if (!use.clock ||
+          (block->knownAtExit && block->knownAtExit->get(user) >= use.clock))
+        continue;
+      if (user < cluster.clockSize - asyncSlots)
+        reportAt(FindingKind::ClusterMemory, *use.warp, *use.instr, use.lane,
+                 use.address,
+                 "block rank " + Twine(block->rank) +
+                     " may have exited before its shared memory is used here: "
+                     "it must wait at a cluster barrier before it exits");
+      else
+        reportAt(FindingKind::AsyncCopy, *use.warp, *use.instr, use.lane,
+                 use.address,
+                 "block rank " + Twine(block->rank) +
+                     " exits while this asynchronous work may still use its "
+                     "shared memory: nothing has waited for it");
+    }
+  }
 }
 
 uint8_t *access(Warp &warp, const Instr &instr, unsigned lane, StateSpace space,

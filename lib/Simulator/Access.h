@@ -35,6 +35,12 @@ struct Accessor {
 void noteAccess(const Accessor &who, const Place &place, uint64_t address,
                 uint32_t bytes, uint8_t flags);
 
+/// Notes that a lane, or asynchronous work, uses a block's shared memory: the
+/// block must have started before, and know of it when it exits.
+void noteOutsideUse(const Accessor &who, const Block &owner, uint64_t address);
+/// After the cluster has run: uses that a block does not know to have ended.
+void checkExits(Cluster &cluster);
+
 /// locate and noteAccess for a lane.
 uint8_t *access(Warp &warp, const Instr &instr, unsigned lane, StateSpace space,
                 uint64_t address, uint32_t bytes, uint8_t flags,

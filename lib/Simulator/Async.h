@@ -38,9 +38,24 @@ struct AsyncWork {
   /// for this work; both unused without race checks.
   ClockRef clock;
   uint32_t slot = 0, slotClock = 0;
+  /// The issuing thread, and up to which clock its own accesses come first.
+  uint32_t issuerThread = 0, issuerClock = 0;
+  /// Of a store that is waited for in two steps: `this` reads the source, the
+  /// other stands for the writes.
+  std::shared_ptr<AsyncWork> writes;
   bool done = false;
 };
 using AsyncRef = std::shared_ptr<AsyncWork>;
+
+/// Work by a lane, with its place among the clocks. Later accesses of the lane
+/// are not ordered before it. `with`: work that is waited for together, to
+/// share its slot.
+AsyncRef makeWork(Warp &warp, uint32_t lane, const Instr &instr,
+                  const AsyncWork *with = nullptr);
+/// Adds the completion of work to what a synchronisation object publishes.
+void releaseWork(ClockRef &object, Cluster &cluster, const AsyncWork &work);
+/// The lanes learn that the work is complete.
+void acquireWork(Warp &warp, uint32_t lanes, const std::vector<AsyncRef> &work);
 
 class AsyncQueue {
 public:

@@ -244,10 +244,33 @@ private:
       patchConstant(at, program->dynamicSharedOffset);
     for (Instr &instr : program->code) {
       program->usesGlobalSync |= (instr.traits & TraitGlobalSync) != 0;
-      program->usesAsyncCopies |=
-          StringRef(instr.statement->opcode).starts_with("cp.");
       program->usesAtomics |= (instr.traits & TraitStrong) != 0;
+      program->usesAsync |=
+          (instr.traits & TraitAsync) ||
+          StringRef(instr.statement->opcode).starts_with("cp.");
     }
+    markWgmmaRegisters();
+  }
+
+  /// wgmma.fence must stand between a write of a register and the wgmma that
+  /// uses it: the scheduler notes such writes.
+  void markWgmmaRegisters() {
+    std::vector<bool> used;
+    for (const Instr &instr : program->code)
+      if (instr.traits & TraitOwnFlightCheck) {
+        used.resize(program->numRegisters);
+        for (unsigned a = 0; a < instr.numArgs; ++a)
+          for (unsigned k = 0; k < instr.args[a].count; ++k)
+            if (const Op &op = instr.op[instr.args[a].first + k]; !op.isWide)
+              used[op.reg] = true;
+      }
+    if (used.empty())
+      return;
+    for (Instr &instr : program->code)
+      if (!(instr.traits & TraitOwnFlightCheck))
+        for (unsigned d = 0; d < instr.numDests; ++d)
+          if (used[instr.dests[d]])
+            instr.traits |= TraitWritesWgmma;
   }
 
   //===--- Values ---------------------------------------------------------===//
@@ -536,6 +559,8 @@ private:
       // frame.
       if (instr.space == StateSpace::Param && symbolSpace == StateSpace::Local)
         instr.space = StateSpace::Local;
+      else if (instr.traits & TraitOwnSpaces)
+        ; // The instruction says for each address where it lies.
       else if (instr.space == StateSpace::Generic)
         instr.space = symbolSpace;
       else if (symbolSpace != instr.space &&

@@ -20,6 +20,14 @@ InstrTable::InstrTable() {
   registerWarp(*this);
   registerBarrier(*this);
   registerControl(*this);
+  registerMbarrier(*this);
+  registerMatrix(*this);
+  registerMma(*this);
+  registerWgmma(*this);
+  registerAsyncCopy(*this);
+  registerBulkCopy(*this);
+  registerTensorCopy(*this);
+  registerCluster(*this);
 }
 
 const InstrTable &InstrTable::get() {

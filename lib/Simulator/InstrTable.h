@@ -78,6 +78,14 @@ void registerAtomic(InstrTable &table);
 void registerWarp(InstrTable &table);
 void registerBarrier(InstrTable &table);
 void registerControl(InstrTable &table);
+void registerMbarrier(InstrTable &table);
+void registerMatrix(InstrTable &table);
+void registerMma(InstrTable &table);
+void registerWgmma(InstrTable &table);
+void registerAsyncCopy(InstrTable &table);
+void registerBulkCopy(InstrTable &table);
+void registerTensorCopy(InstrTable &table);
+void registerCluster(InstrTable &table);
 
 } // namespace linattn::sim
 

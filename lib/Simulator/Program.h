@@ -81,6 +81,12 @@ enum InstrTraits : uint32_t {
   TraitAnyPlace = 128,
   /// An atomic or otherwise strong access.
   TraitStrong = 256,
+  /// Its addresses lie in several state spaces, or none that its name tells.
+  TraitOwnSpaces = 512,
+  /// Asynchronous, or reaches the shared memory of other blocks.
+  TraitAsync = 1024,
+  /// Writes a register that a wgmma of the kernel uses.
+  TraitWritesWgmma = 2048,
 };
 
 /// Register 0 stands for all constants; it is always initialised.
@@ -210,8 +216,8 @@ struct Program {
   uint32_t paramBytes = 0;
   std::vector<uint32_t> parameterOffset;
   bool usesGlobalSync = false;
-  bool usesAsyncCopies = false; ///< any cp.async
-  bool usesAtomics = false;     ///< or other strong accesses, in any space
+  bool usesAsync = false;   ///< asynchronous work, or memory of other blocks
+  bool usesAtomics = false; ///< or other strong accesses, in any space
   /// Named variables, for messages: space, offset, size.
   struct Placed {
     std::string name;

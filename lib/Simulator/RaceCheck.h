@@ -85,6 +85,9 @@ struct Check {
                uint32_t otherClock) const {
     if (isSelf(otherCluster, otherThread))
       return true;
+    if (who.work && otherThread == who.work->issuerThread &&
+        otherCluster == cluster.linear)
+      return otherClock <= who.work->issuerClock;
     const VectorClock *vc = about(otherCluster);
     return vc && vc->get(otherThread) >= otherClock;
   }
@@ -131,9 +134,10 @@ struct Check {
                    uint32_t otherPC) {
     const Instr &other = cluster.launch.program->code[otherPC];
     reportAt(FindingKind::ProxyFence, warp, *who.instr, who.lane, address,
-             "the async proxy reads " + hex(address) + ", written by " +
-                 threadText(otherCluster, otherThread) + " at line " +
-                 llvm::Twine(other.line) +
+             llvm::Twine("the async proxy ") +
+                 (flags & AccessWrite ? "writes " : "reads ") + hex(address) +
+                 ", written by " + threadText(otherCluster, otherThread) +
+                 " at line " + llvm::Twine(other.line) +
                  " without a fence.proxy.async after the write",
              &other);
   }
@@ -148,8 +152,7 @@ struct Check {
       reportRace("write", cell.writeCluster, cell.writeThread, cell.writePC);
       return false;
     }
-    if ((flags & AccessAsyncProxy) && !(flags & AccessWrite) &&
-        !(cell.writeFlags & AccessAsyncProxy) &&
+    if ((flags & AccessAsyncProxy) && !(cell.writeFlags & AccessAsyncProxy) &&
         !fenced(cell.writeCluster, cell.writeThread, cell.writeClock)) {
       reportFence(cell.writeCluster, cell.writeThread, cell.writePC);
       return false;

@@ -31,6 +31,8 @@ StringRef findingKindName(FindingKind kind) {
     return "mbarrier";
   case FindingKind::AsyncCopy:
     return "async-copy";
+  case FindingKind::ClusterMemory:
+    return "cluster-memory";
   case FindingKind::Divergence:
     return "divergence";
   case FindingKind::Deadlock:

@@ -8,7 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Access.h"
 #include "Findings.h"
+#include "Mbarrier.h"
+#include "Wgmma.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
@@ -192,6 +195,8 @@ private:
 
   void exitLanes(uint32_t lanes) {
     unsigned count = popcount(lanes);
+    if (program.usesAsync)
+      warp.releaseInto(warp.block.knownAtExit, lanes);
     warp.live &= ~lanes;
     warp.block.liveThreads -= count;
     cluster.liveThreads -= count;
@@ -264,6 +269,8 @@ private:
             for (unsigned i = 0; i < instr.numDests; ++i)
               available[instr.dests[i]] |= active;
           }
+          if (instr.traits & TraitWritesWgmma)
+            noteWgmmaWrites(instr);
         }
       }
       switch (step) {
@@ -333,6 +340,16 @@ private:
     }
   }
 
+  void noteWgmmaWrites(const Instr &instr) {
+    if (warp.unfenced.empty())
+      warp.unfenced.assign(program.numRegisters, 0);
+    for (unsigned i = 0; i < instr.numDests; ++i)
+      if (uint8_t &mark = warp.unfenced[instr.dests[i]]; !mark) {
+        mark = 1;
+        warp.unfencedList.push_back(instr.dests[i]);
+      }
+  }
+
   void reportGuard(const Instr &instr, uint32_t active) {
     uint32_t missing = active & ~warp.available[instr.guard];
     if (cluster.launch.options.checkUninitialised)
@@ -377,12 +394,22 @@ Cluster::Outcome Cluster::run() {
     bool spinning = pollsSinceProgress > 4 * warps.size();
     if ((!ran || spinning) && asyncQueue.finishOne(*this))
       continue;
+    // Waits with a time limit give up, a few times.
+    if (!ran && timedWaits && pollsSinceProgress <= 8 * warps.size()) {
+      timedWaits = false;
+      ++timeouts;
+      ++events;
+      continue;
+    }
     if (!ran || pollsSinceProgress > stalledPolls)
       return Outcome::Stalled;
   }
   // Work that nobody waited for still happens.
   while (asyncQueue.finishOne(*this)) {
   }
+  checkExits(*this);
+  checkMbarriersAtExit(*this);
+  checkWarpgroupsAtExit(*this);
   return Outcome::Done;
 }
 
@@ -426,10 +453,19 @@ void Cluster::reportDeadlock() {
       continue;
     for (Split &s : warp->splits) {
       const Instr &instr = launch.program->code[s.pc];
+      std::string text = "lanes " + lanesText(s.mask) + " of warp " +
+                         std::to_string(warp->index);
+      const Warp::MbarrierQuestion &asked = warp->asked;
+      if (asked.instr && (s.mask >> asked.lane & 1) &&
+          (s.state != Split::Blocked || asked.instr == &instr)) {
+        reportAt(FindingKind::Deadlock, *warp, *asked.instr, asked.lane,
+                 asked.address,
+                 text + " wait for ever for " + describeMbarrier(*warp));
+        continue;
+      }
       report(FindingKind::Deadlock, *warp, instr, countr_zero(s.mask),
-             "lanes " + lanesText(s.mask) + " of warp " + Twine(warp->index) +
-                 (s.state == Split::Blocked ? " wait here for ever"
-                                            : " poll here for ever"));
+             text + (s.state == Split::Blocked ? " wait here for ever"
+                                               : " poll here for ever"));
     }
   }
 }

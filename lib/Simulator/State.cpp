@@ -46,7 +46,7 @@ Warp::Warp(Block &block, uint32_t index, uint32_t lanes)
   splits.emplace_back();
   splits.back().mask = launched;
   splits.back().pc = p.functions.front().entry;
-  if (p.usesAsyncCopies)
+  if (p.usesAsync)
     async.reset(new LaneAsync[32]);
   if (p.frameBytes) {
     frame.assign(size_t(p.frameBytes) * 32, 0xCD);
@@ -221,6 +221,56 @@ bool AsyncQueue::finishOne(Cluster &cluster) {
     return true;
   }
   return false;
+}
+
+AsyncRef makeWork(Warp &warp, uint32_t lane, const Instr &instr,
+                  const AsyncWork *with) {
+  auto work = std::make_shared<AsyncWork>();
+  Cluster &cluster = warp.cluster();
+  work->issuer = &warp;
+  work->lane = lane;
+  work->instr = &instr;
+  std::tie(work->slot, work->slotClock) =
+      with ? std::make_pair(with->slot, with->slotClock)
+           : cluster.asyncQueue.nextSlot();
+  work->clock = warp.clocks[lane];
+  work->issuerThread = warp.threadId(lane);
+  work->issuerClock = warp.clock;
+  if (work->clock)
+    ++warp.clock;
+  return work;
+}
+
+static void setSlot(VectorClock &clock, Cluster &cluster,
+                    const AsyncWork &work) {
+  clock.set(cluster.clockSize - asyncSlots + work.slot, work.slotClock);
+}
+
+void releaseWork(ClockRef &object, Cluster &cluster, const AsyncWork &work) {
+  if (!work.clock)
+    return;
+  auto joined = object ? std::make_shared<VectorClock>(*object)
+                       : std::make_shared<VectorClock>(cluster.clockSize);
+  setSlot(*joined, cluster, work);
+  object = joined;
+}
+
+void acquireWork(Warp &warp, uint32_t lanes,
+                 const std::vector<AsyncRef> &work) {
+  if (work.empty() || !work.front()->clock)
+    return;
+  ClockRef old, updated;
+  for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+    unsigned lane = countr_zero(rest);
+    if (warp.clocks[lane] != old) {
+      old = warp.clocks[lane];
+      auto joined = std::make_shared<VectorClock>(*old);
+      for (const AsyncRef &w : work)
+        setSlot(*joined, warp.cluster(), *w);
+      updated = joined;
+    }
+    warp.clocks[lane] = updated;
+  }
 }
 
 std::pair<uint32_t, uint32_t> AsyncQueue::nextSlot() {

@@ -17,6 +17,9 @@ namespace linattn::sim {
 
 class Block;
 class Cluster;
+struct WgmmaQueue;
+struct WgmmaLog;
+struct MbarrierTable;
 class Launch;
 class Findings;
 
@@ -134,8 +137,21 @@ public:
   std::array<uint64_t, 32> clusterGeneration{};
 
   /// Groups of asynchronous copies of each lane, see Async.h; null in kernels
-  /// that have none (Program::usesAsyncCopies).
+  /// that have none (Program::usesAsync).
   std::unique_ptr<LaneAsync[]> async;
+  /// wgmma not yet waited for; null: none so far.
+  std::shared_ptr<WgmmaQueue> wgmma;
+  /// Registers of wgmma written since the last wgmma.fence, by register.
+  std::vector<uint8_t> unfenced;
+  std::vector<uint32_t> unfencedList; ///< the same as a list
+  /// Blocks of the cluster that are known to have started.
+  uint32_t startedBlocks = 0;
+  /// The last mbarrier that a lane asked in vain, for reports of deadlocks.
+  struct MbarrierQuestion {
+    const Instr *instr = nullptr;
+    uint32_t lane = 0;
+    uint64_t address = 0;
+  } asked;
 
   Launch &launch() const;
   Cluster &cluster() const;
@@ -153,6 +169,16 @@ struct NamedBarrier {
   unsigned line = 0; ///< of the first arrival
 };
 
+/// The last use of a block's shared memory by somebody whose end the block must
+/// learn of before it exits.
+struct OutsideUse {
+  uint32_t clock = 0; ///< 0: none
+  const Warp *warp = nullptr;
+  const Instr *instr = nullptr;
+  uint32_t lane = 0;
+  uint64_t address = 0;
+};
+
 class Block {
 public:
   Block(Cluster &cluster, Dim3 index, uint32_t rank);
@@ -165,6 +191,11 @@ public:
   Shadow sharedShadow;
   std::array<NamedBarrier, 16> barriers;
   uint32_t liveThreads = 0;
+  std::shared_ptr<MbarrierTable> mbarriers;
+  std::vector<std::shared_ptr<WgmmaLog>> wgmmaLogs; ///< by warpgroup
+  /// By thread of the cluster or slot of asynchronous work; empty: none.
+  std::vector<OutsideUse> outsideUses;
+  ClockRef knownAtExit; ///< by the threads that have exited
 
   uint32_t sharedBytes() const { return shared.size(); }
 };
@@ -183,6 +214,10 @@ public:
   uint64_t events = 0;
   /// Counts what changes the state that polling instructions look at.
   uint64_t pollsSinceProgress = 0;
+  /// Counts the times that waits with a time limit gave up, and whether such a
+  /// wait has blocked since.
+  uint64_t timeouts = 0;
+  bool timedWaits = false;
   uint32_t liveThreads = 0;
   std::mt19937_64 random;
   AsyncQueue asyncQueue;

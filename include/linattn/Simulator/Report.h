@@ -26,6 +26,7 @@ enum class FindingKind {
   WgmmaRegister,
   Mbarrier,
   AsyncCopy,
+  ClusterMemory,
   Divergence,
   Deadlock,
   Barrier,
