@@ -114,6 +114,7 @@ void registerControl(InstrTable &t) {
   t.add(
       "nanosleep.u32", "<u32",
       [](Warp &, const Instr &, uint32_t) { return Step::Poll; }, K);
+  t.add("griddepcontrol.<launch_dependents|wait>", "", nothing, K);
   t.add("pmevent[.mask]", "#", nothing, K);
 }
 

@@ -335,6 +335,30 @@ Step dp4a(Warp &w, const Instr &i, uint32_t active) {
       });
 }
 
+/// Two 16-bit numbers in a register.
+template <typename T, typename Op>
+Step packed16(Warp &w, const Instr &i, uint32_t active) {
+  bool relu = i.relu;
+  return map2<uint32_t, uint32_t, uint32_t>(
+      w, i, active, [=](uint32_t a, uint32_t b) {
+        T low = Op::template apply<T>(T(a), T(b));
+        T high = Op::template apply<T>(T(a >> 16), T(b >> 16));
+        if (relu) {
+          low = std::max<T>(low, 0);
+          high = std::max<T>(high, 0);
+        }
+        return uint32_t(uint16_t(high)) << 16 | uint16_t(low);
+      });
+}
+
+template <typename Op>
+Step minMaxRelu(Warp &w, const Instr &i, uint32_t active) {
+  return map2<int32_t, int32_t, int32_t>(
+      w, i, active, [](int32_t a, int32_t b) {
+        return std::max(Op::template apply<int32_t>(a, b), 0);
+      });
+}
+
 //===--- Add and subtract with carry
 //----------------------------------------===//
 // The carry flag is a predicate of the warp.
@@ -430,6 +454,13 @@ void registerInteger(InstrTable &t) {
   t.add("shr.b16", "= < <u32", shift<uint16_t, Shr>, K);
   t.add("shr.b32", "= < <u32", shift<uint32_t, Shr>, K);
   t.add("shr.b64", "= < <u32", shift<uint64_t, Shr>, K);
+  t.add("add.<u16x2|s16x2>", "=b32 <b32 <b32", packed16<uint16_t, Add>, K);
+  t.add("min.u16x2", "=b32 <b32 <b32", packed16<uint16_t, Min>, K);
+  t.add("max.u16x2", "=b32 <b32 <b32", packed16<uint16_t, Max>, K);
+  t.add("min[.relu].s16x2", "=b32 <b32 <b32", packed16<int16_t, Min>, K);
+  t.add("max[.relu].s16x2", "=b32 <b32 <b32", packed16<int16_t, Max>, K);
+  t.add("min.relu.s32", "= < <", minMaxRelu<Min>, K);
+  t.add("max.relu.s32", "= < <", minMaxRelu<Max>, K);
   t.add("abs.s16", "= <", unary<int16_t, Abs>, K);
   t.add("abs.s32", "= <", unary<int32_t, Abs>, K);
   t.add("abs.s64", "= <", unary<int64_t, Abs>, K);
