@@ -1,6 +1,7 @@
 # Finds LLVM/MLIR 22.1 and defines the helpers every directory uses:
 #   linattn_add_library(name sources... LINK_LIBS libs... DEPENDS targets...)
 #   linattn_add_tool(name sources... LINK_LIBS libs...)
+#     with TEST: only for the tests, neither installed nor linked statically
 # Libraries link the two shared libraries MLIR and LLVM and no static MLIR
 # archive: a static archive beside them would bring a second copy of every
 # registry.
@@ -96,7 +97,7 @@ endfunction()
 # The objects of a tool are a target of their own, NAME-objects, since the static
 # variant links the same ones.
 function(linattn_add_tool name)
-  cmake_parse_arguments(ARG "NO_MLIR" "" "LINK_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_MLIR;TEST" "" "LINK_LIBS" ${ARGN})
   add_library(${name}-objects OBJECT ${ARG_UNPARSED_ARGUMENTS})
   add_executable(${name} $<TARGET_OBJECTS:${name}-objects>)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX
@@ -110,13 +111,13 @@ function(linattn_add_tool name)
     add_dependencies(${name}-objects linattn_headers)
     target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
   endif()
-  # Headers that the libraries hand on to those who link them.
-  foreach(lib ${ARG_LINK_LIBS})
-    if(TARGET ${lib})
-      target_include_directories(${name}-objects PRIVATE
-        $<TARGET_PROPERTY:${lib},INTERFACE_INCLUDE_DIRECTORIES>)
-    endif()
-  endforeach()
+  # What is said of the tool holds for its objects too.
+  target_include_directories(${name}-objects PRIVATE
+    $<TARGET_PROPERTY:${name},INCLUDE_DIRECTORIES>)
+  set_property(GLOBAL APPEND PROPERTY LINATTN_TOOLS ${name})
+  if(ARG_TEST)
+    return()
+  endif()
   if(LINATTN_STATIC_TOOLS AND NOT ARG_NO_MLIR)
     linattn_add_static_tool(${name} "${ARG_LINK_LIBS}")
   endif()

@@ -1,5 +1,5 @@
 # Configuration of the lit suite. Substitutions beside lit's own:
-#   linattn-opt, linattn-run, ..., mlir-opt, FileCheck, not, count, split-file
+#   linattn-opt, linattn-run, ... (every tool), mlir-opt, FileCheck, not, count
 #   %python    the project's Python (.venv where it exists)
 #   %examples  the folder of the example recurrences
 #   %ptxas     the newest ptxas found; tests that need it say `REQUIRES: ptxas`
@@ -62,17 +62,7 @@ if config.linattn_sanitize:
         "UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1"
     )
 
-own_tools = [
-    "linattn-opt",
-    "linattn-run",
-    "linattn-compile",
-    "linattn-reduce",
-    "linattn-sim",
-    "linattn-lsp-server",
-]
-for tool in own_tools:
-    if os.path.exists(os.path.join(config.linattn_tools_dir, tool)):
-        config.available_features.add(tool)
+config.available_features.update(config.linattn_tools)
 
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 llvm_config.with_environment("PATH", config.linattn_tools_dir, append_path=True)
@@ -85,7 +75,7 @@ other_tools = [
     "llvm-objdump",
 ]
 llvm_config.add_tool_substitutions(
-    [ToolSubst(t, unresolved="ignore") for t in own_tools + other_tools], tool_dirs
+    [ToolSubst(t, unresolved="ignore") for t in config.linattn_tools + other_tools], tool_dirs
 )
 
 # A test that hangs fails; lit needs psutil to enforce it.

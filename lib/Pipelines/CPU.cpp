@@ -1,6 +1,7 @@
 //===- CPU.cpp - pipelines to the CPU -------------------------------------===//
 
 #include "linattn/Conversion/Passes.h"
+#include "linattn/Dialect/LinAttn/Transforms/Passes.h"
 #include "linattn/Pipelines/Pipelines.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -32,20 +33,19 @@ static void addFloatExpansion(OpPassManager &pm) {
   pm.addPass(arith::createArithExpandOpsPass(expand));
 }
 
-void linattn::buildLoopsToLLVMPipeline(OpPassManager &pm) {
-  // Before functions of the C library are declared: those need no wrappers.
-  pm.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
-
+/// Tensors to memory of the caller and scratch memory.
+static void addBufferization(OpPassManager &pm) {
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
   bufferize.functionBoundaryTypeConversion =
       bufferization::LayoutMapOption::FullyDynamicLayoutMap;
   pm.addPass(bufferization::createOneShotBufferizePass(bufferize));
+}
+
+/// From loops over memory to the LLVM dialect.
+static void addLoopsToLLVM(OpPassManager &pm) {
   bufferization::buildBufferDeallocationPipeline(pm);
   pm.addPass(createConvertBufferizationToMemRefPass());
-
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());
   pm.addPass(createCanonicalizerPass());
   addFloatExpansion(pm);
@@ -53,8 +53,7 @@ void linattn::buildLoopsToLLVMPipeline(OpPassManager &pm) {
   math::MathExpandOpsPassOptions expand;
   expand.opMnemonics.assign({"rsqrt"});
   pm.addPass(math::createMathExpandOpsPass(expand));
-  // log1p and expm1 by the C library: through log and exp they lose digits.
-  pm.addPass(createConvertMathToLibmPass());
+  pm.addPass(createMathCalls());
   pm.addPass(createConvertVectorToSCFPass());
   pm.addPass(createConvertSCFToOpenMPPass());
   // Removes the stack scopes that the conversion adds: they hold no stack
@@ -73,13 +72,56 @@ void linattn::buildLoopsToLLVMPipeline(OpPassManager &pm) {
   pm.addPass(createCanonicalizerPass());
 }
 
-void linattn::buildSerialCPUPipeline(OpPassManager &pm) {
+/// What comes first in every pipeline.
+static void addPreparation(OpPassManager &pm) {
   pm.addPass(createInlinerPass());
   pm.addPass(createResultsToArguments());
+  // Before functions of the C library are declared: those need no wrappers.
+  pm.addNestedPass<func::FuncOp>(LLVM::createLLVMRequestCWrappersPass());
+}
+
+void linattn::buildSerialCPUPipeline(OpPassManager &pm) {
+  addPreparation(pm);
   pm.addNestedPass<func::FuncOp>(createRecurrenceToLoops());
   pm.addNestedPass<func::FuncOp>(createShortConvToLoops());
   pm.addNestedPass<func::FuncOp>(createAttentionToLoops());
-  buildLoopsToLLVMPipeline(pm);
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  addBufferization(pm);
+  addLoopsToLLVM(pm);
+}
+
+void linattn::buildChunkwiseCPUPipeline(OpPassManager &pm,
+                                        const ChunkwiseCPUOptions &options) {
+  addPreparation(pm);
+  ChunkwisePassOptions chunkwise;
+  chunkwise.chunk = options.chunk;
+  chunkwise.mma = options.mma;
+  pm.addPass(createChunkwisePass(chunkwise));
+  ChunkedToLoopsOptions loops;
+  loops.keepRounding = options.keepRounding;
+  pm.addNestedPass<func::FuncOp>(createChunkedToLoops(loops));
+  pm.addNestedPass<func::FuncOp>(createShortConvToLoops());
+  pm.addNestedPass<func::FuncOp>(createAttentionToLoops());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createConvertElementwiseToLinalgPass());
+  pm.addPass(createLinalgElementwiseOpFusionPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(
+      bufferization::createEmptyTensorToAllocTensorPass());
+  addBufferization(pm);
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  // No allocation in a loop: tiles of every chunk share their memory.
+  pm.addNestedPass<func::FuncOp>(bufferization::createBufferHoistingPass());
+  pm.addNestedPass<func::FuncOp>(bufferization::createBufferLoopHoistingPass());
+  pm.addNestedPass<func::FuncOp>(createTilesToVectors());
+  ExpandMathOptions math;
+  math.keepOthers = true;
+  pm.addPass(createExpandMath(math));
+  addLoopsToLLVM(pm);
 }
 
 void linattn::registerLinAttnPipelines() {
@@ -87,6 +129,10 @@ void linattn::registerLinAttnPipelines() {
       "linattn-to-cpu-serial",
       "Level 0 to the LLVM dialect for the CPU, token by token",
       buildSerialCPUPipeline);
+  PassPipelineRegistration<ChunkwiseCPUOptions>(
+      "linattn-to-cpu",
+      "Level 0 to the LLVM dialect for the CPU, in chunks of tokens",
+      buildChunkwiseCPUPipeline);
   PassPipelineRegistration<NVVMPipelineOptions>(
       "linattn-to-nvvm-serial",
       "Level 0 to token-serial kernels in the LLVM dialect for NVIDIA GPUs",

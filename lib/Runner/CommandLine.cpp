@@ -100,6 +100,19 @@ struct Options {
       claim("lowering"),
       cl::desc("serial (default): token by token; chunkwise"),
       cl::init("serial"), cl::value_desc("NAME"), cl::cat(category)};
+  cl::opt<int64_t> chunk{
+      claim("chunk"),
+      cl::desc("Tokens per chunk: 16, 32, 64 (default) or 128"), cl::init(64),
+      cl::value_desc("N"), cl::cat(category)};
+  cl::opt<std::string> mma{
+      claim("mma"),
+      cl::desc("What products of the chunk form round to: f32, tf32x3, bf16, "
+               "f16 or bf16x2; default: what the inputs say"),
+      cl::value_desc("NAME"), cl::cat(category)};
+  cl::opt<bool> keepRounding{
+      claim("keep-rounding"),
+      cl::desc("Rounds operands of products on the CPU as a GPU would"),
+      cl::cat(category)};
   cl::opt<std::string> precision{
       claim("precision"),
       cl::desc("fp32 (default): the types of the function; fp64: every float "
@@ -159,6 +172,9 @@ std::optional<RunOptions> runner::parseCommandLine(int argc, char **argv) {
   result.target.lowering = options.lowering;
   result.target.precision = options.precision;
   result.target.threads = options.threads;
+  result.target.chunk = options.chunk;
+  result.target.mma = options.mma;
+  result.target.keepRounding = options.keepRounding;
   result.verify = options.verify;
   result.time = options.time;
   result.repeat = options.repeat;

@@ -33,6 +33,24 @@ static std::unique_ptr<Executor> makeSimulated(const Target &target) {
   return makeSimExecutor(target.threads);
 }
 
+/// The chunk form, in f32 or widened: the algebra alone, or with roundings kept
+/// the model of what a device errs.
+static std::unique_ptr<Executor> makeChunkwise(const Target &target) {
+  CPUOptions options;
+  options.threads = target.threads;
+  options.widens = target.precision == "fp64";
+  options.pipeline = [target](mlir::OpPassManager &passes) {
+    ChunkwiseCPUOptions chunkwise;
+    chunkwise.chunk = target.chunk;
+    chunkwise.mma = target.mma;
+    chunkwise.keepRounding = target.keepRounding;
+    if (target.precision == "fp64")
+      passes.addPass(createWiden());
+    buildChunkwiseCPUPipeline(passes, chunkwise);
+  };
+  return makeCPUExecutor(options);
+}
+
 namespace {
 struct Entry {
   llvm::StringLiteral device, lowering, precision;
@@ -43,6 +61,8 @@ struct Entry {
 static constexpr Entry kExecutors[] = {
     {"cpu", "serial", "fp32", makeSerial},
     {"cpu", "serial", "fp64", makeOracle},
+    {"cpu", "chunkwise", "fp32", makeChunkwise},
+    {"cpu", "chunkwise", "fp64", makeChunkwise},
     {"sim", "serial", "fp32", makeSimulated},
 };
 

@@ -6,7 +6,6 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
-#include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
 #include <cmath>
@@ -164,8 +163,11 @@ private:
         setDefaultPool(argument, dim.name);
     }
     // Keys stand beside queries unless said otherwise.
-    if (std::optional<int64_t> tokens = sizes.get("T"))
-      sizes.setDefault("S", *tokens);
+    std::optional<int64_t> tokens = sizes.get("T");
+    for (const Argument &argument : signature.arguments)
+      for (const Dimension &dim : argument.dims)
+        if (tokens && dim.name == "S")
+          sizes.setDefault(dim.name, *tokens);
   }
 
   /// A pool with a state per sequence, and every state that a slot names.
@@ -282,14 +284,14 @@ runner::describeGatesOutOfRange(const Signature &signature,
       first = outside++ == 0 ? i : first;
     }
     if (outside)
-      notes.push_back(
-          ("argument '" + argument.name + "' has " + Twine(outside) +
-           (isLog ? " log decay(s) above 0"
-                  : " decay factor(s) outside [0, 1]") +
-           ", the first one " +
-           llvm::formatv("{0}", buffer.getFloat(first)).str() + " at element " +
-           Twine(first) + ": computed as they stand, outside the promises")
-              .str());
+      notes.push_back(("argument '" + argument.name + "' has " +
+                       Twine(outside) +
+                       (isLog ? " log decay(s) above 0"
+                              : " decay factor(s) outside [0, 1]") +
+                       ", the first one " + toString(buffer.getFloat(first)) +
+                       " at element " + Twine(first) +
+                       ": computed as they stand, outside the promises")
+                          .str());
   }
   return notes;
 }

@@ -103,7 +103,7 @@ private:
   void noteSpecial(int64_t element, double want, double got) {
     if (specials++ == 0)
       firstSpecial = llvm::formatv("element {0} is {1}, the oracle has {2}",
-                                   element, got, want)
+                                   element, toString(got), toString(want))
                          .str();
   }
 

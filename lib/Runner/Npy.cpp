@@ -8,6 +8,7 @@
 
 #include "linattn/Runner/Npy.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Endian.h"
@@ -44,7 +45,7 @@ public:
     while (!consume("}")) {
       std::string key;
       if (!parseString(key) || !consume(":"))
-        return here("a key and ':' expected");
+        return here("has no key and ':' where they belong");
       bool ok = false;
       if (key == "descr") {
         ok = parseString(header.descr.emplace());
@@ -56,12 +57,12 @@ public:
         return "has an unknown key '" + key + "'";
       }
       if (!ok)
-        return here("'" + key + "' has no readable value");
+        return here("has no readable value for '" + key + "'");
       if (!consume(",") && !rest.ltrim().starts_with("}"))
-        return here("',' or '}' expected");
+        return here("has no ',' or '}' after a value");
     }
     if (!rest.trim().empty())
-      return here("nothing expected after '}'");
+      return here("goes on after '}'");
     if (!header.descr || !header.fortranOrder || !header.shape)
       return "lacks one of descr, fortran_order, shape";
     return "";
@@ -96,8 +97,10 @@ private:
     while (!consume(")")) {
       int64_t size;
       rest = rest.ltrim();
-      if (rest.consumeInteger(10, size) || size < 0)
+      StringRef digits = rest.take_while(llvm::isDigit);
+      if (digits.getAsInteger(10, size))
         return false;
+      rest = rest.drop_front(digits.size());
       (void)rest.consume_front("L"); // long integers of Python 2
       shape.push_back(size);
       if (!consume(",") && !rest.ltrim().starts_with(")"))

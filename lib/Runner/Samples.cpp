@@ -69,7 +69,9 @@ private:
 /// What becomes of a normal, elementwise.
 class Shaping {
 public:
-  Shaping(SampleKind kind, const Gates &gates) : kind(kind), gates(gates) {}
+  Shaping(const Argument &argument, const Gates &gates)
+      : kind(argument.sample), isParameter(argument.getNumTokenDims() == 0),
+        gates(gates) {}
 
   double operator()(int64_t i, double normal) const {
     switch (kind) {
@@ -87,6 +89,8 @@ public:
       return 0.5 * normal;
     case SampleKind::ALog:
       return 0.1 * normal;
+    case SampleKind::Raw:
+      return isParameter ? 0.1 * normal : normal;
     default:
       return normal;
     }
@@ -94,6 +98,7 @@ public:
 
 private:
   SampleKind kind;
+  bool isParameter;
   const Gates &gates;
 };
 } // namespace
@@ -119,7 +124,7 @@ void runner::sample(Buffer &buffer, const Argument &argument,
                                      int64_t(1), std::multiplies<int64_t>());
   RandomStream stream(options.seed, argument.name);
   Gates gates(options.seed, argument.name, options.gates, channels);
-  Shaping shaping(argument.sample, gates);
+  Shaping shaping(argument, gates);
 
   bool isKey = argument.sample == SampleKind::UnitKey && !shape.empty();
   int64_t row = isKey ? std::max<int64_t>(shape.back(), 1) : 1;

@@ -3,6 +3,7 @@
 #include "linattn/Runner/Scalar.h"
 
 #include <cfloat>
+#include <cstdio>
 
 using namespace linattn;
 using namespace linattn::runner;
@@ -23,6 +24,14 @@ llvm::StringRef runner::nameOf(DType type) {
     return "i64";
   }
   return "";
+}
+
+std::string runner::toString(double value) {
+  if (std::isnan(value))
+    return "nan"; // of either sign
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.7g", value);
+  return text;
 }
 
 double runner::roundTo(DType type, double value) {

@@ -1,13 +1,13 @@
 //===- Async.h - Work that completes later --------------------------------===//
 //
 // An asynchronous instruction makes an AsyncWork and issues it. The work takes
-// effect when the scheduler completes it: at once (AsyncTiming::Earliest), when a
-// wait demands it or nothing else can go on (Latest), or at a seeded moment.
+// effect when the scheduler completes it: at once (AsyncTiming::Earliest), when
+// a wait demands it or nothing else can go on (Latest), or at a seeded moment.
 //
 // Two kinds of waits exist. A wait that names its work (cp.async.wait_group,
 // wgmma.wait_group) calls AsyncQueue::finish for each. A wait on an mbarrier
-// returns Step::Block; the scheduler then runs other warps and, when none can go
-// on, completes queued work, which bumps Cluster::events.
+// returns Step::Block; the scheduler then runs other warps and, when none can
+// go on, completes queued work, which bumps Cluster::events.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,9 +38,24 @@ struct AsyncWork {
   /// for this work; both unused without race checks.
   ClockRef clock;
   uint32_t slot = 0, slotClock = 0;
+  /// The issuing thread, and up to which clock its own accesses come first.
+  uint32_t issuerThread = 0, issuerClock = 0;
+  /// Of a store that is waited for in two steps: `this` reads the source, the
+  /// other stands for the writes.
+  std::shared_ptr<AsyncWork> writes;
   bool done = false;
 };
 using AsyncRef = std::shared_ptr<AsyncWork>;
+
+/// Work by a lane, with its place among the clocks. Later accesses of the lane
+/// are not ordered before it. `with`: work that is waited for together, to
+/// share its slot.
+AsyncRef makeWork(Warp &warp, uint32_t lane, const Instr &instr,
+                  const AsyncWork *with = nullptr);
+/// Adds the completion of work to what a synchronisation object publishes.
+void releaseWork(ClockRef &object, Cluster &cluster, const AsyncWork &work);
+/// The lanes learn that the work is complete.
+void acquireWork(Warp &warp, uint32_t lanes, const std::vector<AsyncRef> &work);
 
 class AsyncQueue {
 public:
@@ -61,8 +76,8 @@ private:
 
 /// Commit groups of one lane.
 struct LaneAsync {
-  std::vector<AsyncRef> open;                ///< cp.async, not yet in a group
-  std::deque<std::vector<AsyncRef>> groups;  ///< cp.async groups, oldest first
+  std::vector<AsyncRef> open;               ///< cp.async, not yet in a group
+  std::deque<std::vector<AsyncRef>> groups; ///< cp.async groups, oldest first
   std::vector<AsyncRef> bulkOpen;
   std::deque<std::vector<AsyncRef>> bulkGroups;
 };

@@ -1,14 +1,17 @@
 //===- Scheduler.cpp - Taking turns ---------------------------------------===//
 //
-// A cluster runs on one host thread. Its warps take turns for a seeded number of
-// instructions. Lanes of a warp that part become splits; the split that is
+// A cluster runs on one host thread. Its warps take turns for a seeded number
+// of instructions. Lanes of a warp that part become splits; the split that is
 // furthest behind runs first, and splits that meet merge, so that lanes come
 // together again where the code does. A split that polls lets the others go
 // first, so every lane makes progress.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Access.h"
 #include "Findings.h"
+#include "Mbarrier.h"
+#include "Wgmma.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
@@ -19,8 +22,11 @@ namespace linattn::sim {
 
 namespace {
 
-/// A cluster in which this many polls in a row changed nothing waits for others.
+/// A cluster in which this many polls in a row changed nothing waits for
+/// others.
 constexpr uint64_t stalledPolls = 20000;
+/// A split that runs this long without polling computes something.
+constexpr uint32_t longWork = 2000;
 
 class WarpRunner {
 public:
@@ -179,8 +185,18 @@ private:
     return true;
   }
 
+  void countWork(Split &s, int instructions) {
+    s.sincePoll += instructions;
+    if (s.sincePoll < longWork)
+      return;
+    s.sincePoll = 0;
+    cluster.worked();
+  }
+
   void exitLanes(uint32_t lanes) {
     unsigned count = popcount(lanes);
+    if (program.usesAsync)
+      warp.releaseInto(warp.block.knownAtExit, lanes);
     warp.live &= ~lanes;
     warp.block.liveThreads -= count;
     cluster.liveThreads -= count;
@@ -196,6 +212,7 @@ private:
     uint32_t *available = warp.available.data();
     Split *s = &warp.split();
     uint32_t pc = s->pc;
+    const int begin = budget;
     while (true) {
       const Instr &instr = code[pc];
       uint32_t active = s->mask;
@@ -210,8 +227,7 @@ private:
       Step step = Step::Next;
       uint32_t ran = active;
       if (active) {
-        if (instr.traits &
-            (TraitMayBlock | TraitAligned | TraitCollective)) {
+        if (instr.traits & (TraitMayBlock | TraitAligned | TraitCollective)) {
           s->pc = pc;
           if (active != s->mask) {
             Split rest = *s;
@@ -222,8 +238,8 @@ private:
             s = &warp.split();
             meeting = std::min(meeting, pc + 1);
           }
-          if ((instr.traits & (TraitAligned | TraitCollective)) &&
-              !s->armed && !converged(instr, active)) {
+          if ((instr.traits & (TraitAligned | TraitCollective)) && !s->armed &&
+              !converged(instr, active)) {
             s->state = Split::Converge;
             ++count.waits["lanes of the same warp"];
             return;
@@ -253,6 +269,8 @@ private:
             for (unsigned i = 0; i < instr.numDests; ++i)
               available[instr.dests[i]] |= active;
           }
+          if (instr.traits & TraitWritesWgmma)
+            noteWgmmaWrites(instr);
         }
       }
       switch (step) {
@@ -272,6 +290,7 @@ private:
           pc = instr.target;
           if (warp.splits.size() > 1 || budget <= 0) {
             s->pc = pc;
+            countWork(*s, begin - budget);
             return;
           }
           continue;
@@ -301,6 +320,7 @@ private:
         s->state = Split::Ready;
         s->armed = false;
         s->polled = true;
+        s->sincePoll = 0;
         ++cluster.pollsSinceProgress;
         return;
       case Step::Diverted:
@@ -314,9 +334,20 @@ private:
       --budget;
       if (pc >= meeting || budget <= 0 || cluster.stopped) {
         s->pc = pc;
+        countWork(*s, begin - budget);
         return;
       }
     }
+  }
+
+  void noteWgmmaWrites(const Instr &instr) {
+    if (warp.unfenced.empty())
+      warp.unfenced.assign(program.numRegisters, 0);
+    for (unsigned i = 0; i < instr.numDests; ++i)
+      if (uint8_t &mark = warp.unfenced[instr.dests[i]]; !mark) {
+        mark = 1;
+        warp.unfencedList.push_back(instr.dests[i]);
+      }
   }
 
   void reportGuard(const Instr &instr, uint32_t active) {
@@ -363,12 +394,22 @@ Cluster::Outcome Cluster::run() {
     bool spinning = pollsSinceProgress > 4 * warps.size();
     if ((!ran || spinning) && asyncQueue.finishOne(*this))
       continue;
+    // Waits with a time limit give up, a few times.
+    if (!ran && timedWaits && pollsSinceProgress <= 8 * warps.size()) {
+      timedWaits = false;
+      ++timeouts;
+      ++events;
+      continue;
+    }
     if (!ran || pollsSinceProgress > stalledPolls)
       return Outcome::Stalled;
   }
   // Work that nobody waited for still happens.
   while (asyncQueue.finishOne(*this)) {
   }
+  checkExits(*this);
+  checkMbarriersAtExit(*this);
+  checkWarpgroupsAtExit(*this);
   return Outcome::Done;
 }
 
@@ -398,8 +439,8 @@ void Cluster::reportDeadlock() {
       std::string others;
       for (Split &o : warp->splits)
         if (&o != &s)
-          others += (others.empty() ? "" : ", ") + ("lanes " + lanesText(o.mask)) +
-                    " are at line " +
+          others += (others.empty() ? "" : ", ") +
+                    ("lanes " + lanesText(o.mask)) + " are at line " +
                     std::to_string(launch.program->code[o.pc].line);
       report(FindingKind::Divergence, *warp, instr, countr_zero(s.mask),
              "lanes " + lanesText(s.mask) + " of warp " + Twine(warp->index) +
@@ -412,10 +453,19 @@ void Cluster::reportDeadlock() {
       continue;
     for (Split &s : warp->splits) {
       const Instr &instr = launch.program->code[s.pc];
+      std::string text = "lanes " + lanesText(s.mask) + " of warp " +
+                         std::to_string(warp->index);
+      const Warp::MbarrierQuestion &asked = warp->asked;
+      if (asked.instr && (s.mask >> asked.lane & 1) &&
+          (s.state != Split::Blocked || asked.instr == &instr)) {
+        reportAt(FindingKind::Deadlock, *warp, *asked.instr, asked.lane,
+                 asked.address,
+                 text + " wait for ever for " + describeMbarrier(*warp));
+        continue;
+      }
       report(FindingKind::Deadlock, *warp, instr, countr_zero(s.mask),
-             "lanes " + lanesText(s.mask) + " of warp " + Twine(warp->index) +
-                 (s.state == Split::Blocked ? " wait here for ever"
-                                            : " poll here for ever"));
+             text + (s.state == Split::Blocked ? " wait here for ever"
+                                               : " poll here for ever"));
     }
   }
 }

@@ -3,9 +3,9 @@
 // usage: linattn-fuzz-sim --runs=N --seed=S kernel.ptx ..
 //
 // Damages the PTX of each kernel and its launch file (X.json beside X.ptx) by
-// seeded edits, then loads, compiles and runs what still loads. Whatever happens
-// must come back as an error or a finding; a crash ends the program, and its last
-// line tells the seed that repeats it.
+// seeded edits, then loads, compiles and runs what still loads. Whatever
+// happens must come back as an error or a finding; a crash ends the program,
+// and its last line tells the seed that repeats it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,8 @@ static cl::list<std::string> files(cl::Positional, cl::OneOrMore,
                                    cl::desc("kernel.ptx .."));
 static cl::opt<unsigned> runs("runs", cl::desc("Damaged copies of each kernel"),
                               cl::init(100));
-static cl::opt<uint64_t> firstSeed("seed", cl::desc("The first seed"), cl::init(1));
+static cl::opt<uint64_t> firstSeed("seed", cl::desc("The first seed"),
+                                   cl::init(1));
 static cl::opt<bool> verbose("verbose", cl::desc("Print each outcome"));
 
 namespace {
@@ -52,12 +53,15 @@ private:
 
   void edit(std::string &text) {
     static const char *const words[] = {
-        "0",      "-1",     "4294967295", "18446744073709551615", "%tid.x",
-        "{",      "}",      "[",          "]",       ";",      ",",
-        "%p1",    "%r1",    "%rd1",       "%f1",     "@%p1 ",  "_",
-        ".b64",   ".v4",    ".u16",       ".pred",   "bra",    "0f7F800000",
-        "1e400",  "\"",     "<999999>",   "%clock",  ".shared", ".param",
-        "ret;",   "call f, ();", "/*",    "//",      "\\",     "null"};
+        "0",      "-1",       "4294967295",  "18446744073709551615",
+        "%tid.x", "{",        "}",           "[",
+        "]",      ";",        ",",           "%p1",
+        "%r1",    "%rd1",     "%f1",         "@%p1 ",
+        "_",      ".b64",     ".v4",         ".u16",
+        ".pred",  "bra",      "0f7F800000",  "1e400",
+        "\"",     "<999999>", "%clock",      ".shared",
+        ".param", "ret;",     "call f, ();", "/*",
+        "//",     "\\",       "null"};
     switch (random() % 8) {
     case 0: // another character
       text[at(text)] = char(random() % 8 ? 32 + random() % 95 : random());

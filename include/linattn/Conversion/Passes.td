@@ -205,9 +205,62 @@ def ExpandMath : Pass<"linattn-expand-math"> {
     %y = arith.divf %one, %root : f32
     ```
   }];
+  let options = [Option<"keepOthers", "keep-others", "bool", "false",
+    "leave functions without an expansion, and f64, to the C library">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
   let statistics = [Statistic<"numExpanded", "expanded", "math operations expanded">];
+}
+
+def MathCalls : Pass<"linattn-math-calls", "::mlir::ModuleOp"> {
+  let summary = "calls the C library for functions that LLVM has no intrinsic for";
+  let description = [{
+    `log1p`, `expm1`, `erf`, `cbrt` and inverse hyperbolic functions. The upstream
+    pass would turn every function into scalar calls, fused multiply-adds too;
+    what has an intrinsic stays a vector.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::vector::VectorDialect"];
+}
+
+def ChunkedToLoops : Pass<"lower-chunked-to-loops", "::mlir::func::FuncOp"> {
+  let summary = "lowers the chunk form to loops of tensor code for the CPU";
+  let description = [{
+    A parallel loop over sequences and heads, a loop over whole chunks that reads
+    the tokens where they lie, and one more chunk for the rest, with padded copies
+    and masked rows. The state of a head stays in its destination; the state
+    after a chunk is made in scratch memory and copied there last, which keeps
+    bufferization in place whatever was fused.
+
+    Roundings of the operands of products are dropped, since a CPU multiplies in
+    f32 anyway; `keep-rounding` keeps them and shows what a GPU will err.
+  }];
+  let options = [Option<"keepRounding", "keep-rounding", "bool", "false",
+    "round the operands of products as the region says">];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect", "::mlir::affine::AffineDialect"];
+  let statistics = [Statistic<"numLowered", "lowered", "chunked operations lowered">];
+}
+
+def TilesToVectors : Pass<"linattn-tiles-to-vectors", "::mlir::func::FuncOp"> {
+  let summary = "lowers linalg on tiles in memory to register-blocked vector code";
+  let description = [{
+    Inside parallel loops, after bufferization. A matrix product becomes loops
+    over blocks of 6 rows and 16 columns whose sums stay in registers (16 vector
+    registers of an AVX2 machine: 12 sums, 2 columns, 1 row element); the columns
+    are packed first, so that the innermost loop reads them in order. A
+    transposition goes by blocks of 8x8. Everything else becomes plain loops,
+    which LLVM vectorizes.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",
+    "::mlir::affine::AffineDialect"];
+  let statistics = [
+    Statistic<"numProducts", "products", "matrix products lowered">,
+    Statistic<"numTransposes", "transposes", "transpositions lowered">];
 }
 
 #endif

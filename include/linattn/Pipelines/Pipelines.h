@@ -17,8 +17,22 @@ namespace linattn {
 /// Precede it by --linattn-widen for the fp64 oracle.
 void buildSerialCPUPipeline(mlir::OpPassManager &pm);
 
-/// What every lowering to loops shares: bufferization, vectors, OpenMP, LLVM.
-void buildLoopsToLLVMPipeline(mlir::OpPassManager &pm);
+struct ChunkwiseCPUOptions : mlir::PassPipelineOptions<ChunkwiseCPUOptions> {
+  Option<int64_t> chunk{*this, "chunk", llvm::cl::desc("tokens per chunk"),
+                        llvm::cl::init(64)};
+  Option<std::string> mma{
+      *this, "mma",
+      llvm::cl::desc("what products round to, instead of what the inputs say")};
+  Option<bool> keepRounding{
+      *this, "keep-rounding",
+      llvm::cl::desc("round operands of products as a GPU would"),
+      llvm::cl::init(false)};
+};
+
+/// Level 0 to the LLVM dialect for the CPU in chunks; functions as in
+/// buildSerialCPUPipeline. Attention and short convolutions go token by token.
+void buildChunkwiseCPUPipeline(mlir::OpPassManager &pm,
+                               const ChunkwiseCPUOptions &options);
 
 struct NVVMPipelineOptions : mlir::PassPipelineOptions<NVVMPipelineOptions> {
   Option<std::string> chip{*this, "chip",

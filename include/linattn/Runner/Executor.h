@@ -64,6 +64,11 @@ struct Target {
   std::string lowering = "serial";
   std::string precision = "fp32";
   unsigned threads = 0;
+  /// Of the chunk form: tokens per chunk, what products round to (empty: what
+  /// the inputs say), and whether the CPU rounds them.
+  int64_t chunk = 64;
+  std::string mma;
+  bool keepRounding = false;
 };
 
 /// An error that lists what there is, if there is no such executor.

@@ -32,15 +32,17 @@ struct SampleOptions {
 ///
 ///   log_gate     as GateDistribution says
 ///   linear_gate  exp of a log gate
-///   raw_gate     x with softplus(x) = -g for a log gate g: with A_log and
-///                dt_bias near 0, -exp(A_log) softplus(x + dt_bias) covers the
-///                range of the distribution
+///   raw_gate     x with softplus(x) = -g for a log gate g (-1e4 for g = 0):
+///                with A_log and dt_bias near 0, as they are drawn,
+///                -exp(A_log) softplus(x + dt_bias) covers the range of the
+///                distribution
 ///   rate, rate2  sigmoid of a normal; twice that
 ///   unit_key     independent directions: normals over the last dimension,
 ///                divided by their norm
 ///   value, raw   normals; so is state, unless it is zero
 ///   weight       normals times 1/2
-///   a_log        normals times 1/10
+///   a_log        normals times 1/10; so is raw, where it is no token's but a
+///                parameter (dt_bias)
 void sample(Buffer &buffer, const Argument &argument,
             const SampleOptions &options);
 

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace linattn {
 namespace runner {
@@ -102,6 +103,9 @@ inline uint16_t doubleToBF16(double value) {
 inline uint16_t doubleToF16(double value) {
   return floatToF16(doubleToFloatOdd(value));
 }
+
+/// Seven digits; "inf", "-inf" and "nan".
+std::string toString(double value);
 
 /// `value` rounded to `type` and widened again.
 double roundTo(DType type, double value);

@@ -30,18 +30,26 @@ using namespace linattn;
 
 namespace {
 
-/// Short names for f32 and i32 arithmetic at one place.
+/// Short names for f32 and i32 arithmetic at one place, on numbers or on
+/// vectors of the type of `like`.
 struct Arithmetic {
   OpBuilder &builder;
   Location loc;
+  Type like;
 
-  Value f(float number) {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getF32FloatAttr(number));
+  Type withElement(Type element) {
+    if (auto vector = dyn_cast<VectorType>(like))
+      return vector.clone(element);
+    return element;
   }
+  Value constant(TypedAttr number) {
+    if (auto vector = dyn_cast<VectorType>(withElement(number.getType())))
+      number = DenseElementsAttr::get(vector, number);
+    return arith::ConstantOp::create(builder, loc, number);
+  }
+  Value f(float number) { return constant(builder.getF32FloatAttr(number)); }
   Value i(int32_t number) {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getI32IntegerAttr(number));
+    return constant(builder.getI32IntegerAttr(number));
   }
   Value fma(Value a, Value b, Value c) {
     return math::FmaOp::create(builder, loc, a, b, c);
@@ -53,7 +61,8 @@ struct Arithmetic {
     return arith::SubFOp::create(builder, loc, a, b);
   }
   Value bits(Value x) {
-    return arith::BitcastOp::create(builder, loc, builder.getI32Type(), x);
+    return arith::BitcastOp::create(builder, loc,
+                                    withElement(builder.getI32Type()), x);
   }
 };
 
@@ -80,8 +89,8 @@ Value scaledExp(Arithmetic a, Value shifted, Value r) {
   auto power = [&](Value n) {
     Value biased = arith::AddIOp::create(a.builder, a.loc, n, a.i(127));
     Value bits = arith::ShLIOp::create(a.builder, a.loc, biased, a.i(23));
-    return arith::BitcastOp::create(a.builder, a.loc, a.builder.getF32Type(),
-                                    bits);
+    return arith::BitcastOp::create(
+        a.builder, a.loc, a.withElement(a.builder.getF32Type()), bits);
   };
   Value n =
       arith::SubIOp::create(a.builder, a.loc, a.bits(shifted), a.i(kRoundBits));
@@ -94,9 +103,9 @@ struct ExpandExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::ExpOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!op.getType().isF32())
+    if (!getElementTypeOrSelf(op.getType()).isF32())
       return failure();
-    Arithmetic a{rewriter, op.getLoc()};
+    Arithmetic a{rewriter, op.getLoc(), op.getType()};
     // Beyond, the result is 0 or inf already.
     Value x = clampKeepingNaN(a, op.getOperand(), -104.0f, 89.0f);
     Value shifted = a.fma(x, a.f(1.44269504f), a.f(kRound));
@@ -113,9 +122,9 @@ struct ExpandExp2 : OpRewritePattern<math::Exp2Op> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::Exp2Op op,
                                 PatternRewriter &rewriter) const override {
-    if (!op.getType().isF32())
+    if (!getElementTypeOrSelf(op.getType()).isF32())
       return failure();
-    Arithmetic a{rewriter, op.getLoc()};
+    Arithmetic a{rewriter, op.getLoc(), op.getType()};
     Value x = clampKeepingNaN(a, op.getOperand(), -151.0f, 129.0f);
     Value shifted = arith::AddFOp::create(rewriter, a.loc, x, a.f(kRound));
     Value n = a.sub(shifted, a.f(kRound));
@@ -130,9 +139,9 @@ struct ExpandRsqrt : OpRewritePattern<math::RsqrtOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(math::RsqrtOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!op.getType().isF32())
+    if (!getElementTypeOrSelf(op.getType()).isF32())
       return failure();
-    Arithmetic a{rewriter, op.getLoc()};
+    Arithmetic a{rewriter, op.getLoc(), op.getType()};
     Value root = math::SqrtOp::create(rewriter, a.loc, op.getOperand());
     rewriter.replaceOpWithNewOp<arith::DivFOp>(op, a.f(1.0f), root);
     return success();
@@ -172,6 +181,8 @@ struct ExpandMathPass : linattn::impl::ExpandMathBase<ExpandMathPass> {
     });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
+    if (keepOthers)
+      return;
     WalkResult left = getOperation()->walk([&](Operation *op) {
       if (!isa<math::MathDialect>(op->getDialect()) || isNative(op))
         return WalkResult::advance();

@@ -122,7 +122,7 @@ void StepEmitter::flush(unsigned chain) {
 
 Value StepEmitter::rowsInMemory(Value vector, Type element, bool exponential) {
   Value value = mapping.lookup(vector);
-  Value &buffer = inMemory[{value, exponential ? 1 : 0}];
+  Value &buffer = inMemory[{value, element, exponential ? 1 : 0}];
   if (buffer)
     return buffer;
   value = convertFloat(builder, loc, value, element);

@@ -74,7 +74,8 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> waiting;
   mlir::Operation *tokenLoop = nullptr;
   /// (vector, is a log decay) to its copy in memory.
-  llvm::DenseMap<std::pair<mlir::Value, int>, mlir::Value> inMemory;
+  llvm::DenseMap<std::tuple<mlir::Value, mlir::Type, int>, mlir::Value>
+      inMemory;
 };
 
 } // namespace linattn

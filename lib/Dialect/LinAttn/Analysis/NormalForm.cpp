@@ -31,8 +31,8 @@ public:
 
   FailureOr<NormalForm> run() {
     findLive();
-    findChains();
     checkStates();
+    findChains();
     if (failed)
       return failure();
     orderEvents();
@@ -47,8 +47,8 @@ private:
   using Version = std::pair<unsigned, unsigned>;
 
   void findLive();
-  void findChains();
   void checkStates();
+  void findChains();
   void orderEvents();
   void addEvent(Operation *op);
   void followForms();
@@ -56,7 +56,7 @@ private:
   void addWrite(StepEvent &event);
   void findOutputReads();
 
-  /// Reports `op` and returns the diagnostic for notes; null when silent.
+  /// Reports `op` once and returns the diagnostic for notes; null when silent.
   InFlightDiagnostic refuse(Operation *op, const Twine &message) {
     failed = true;
     if (!severity || !refused.insert(op).second)
@@ -98,6 +98,16 @@ void NormalFormAnalysis::findLive() {
   }
 }
 
+void NormalFormAnalysis::checkStates() {
+  auto isState = [](Type type) { return isa<StateType>(type); };
+  for (Operation &op : block.without_terminator())
+    if (live.contains(&op) && !isa<DecayOp, ReadOp, WriteOp>(op) &&
+        (llvm::any_of(op.getOperandTypes(), isState) ||
+         llvm::any_of(op.getResultTypes(), isState)))
+      refuse(&op, "(normal_form_c1) takes or makes a state, which only decays, "
+                  "reads and writes do");
+}
+
 void NormalFormAnalysis::findChains() {
   Operation *yield = block.getTerminator();
   unsigned numOutputs = yield->getNumOperands() - recurrence.getNumStates();
@@ -123,34 +133,18 @@ void NormalFormAnalysis::findChains() {
       state = updates.front()->getResult(0);
     }
     Value yielded = yield->getOperand(numOutputs + i);
+    // Beside another refusal of the state this one would only follow from it.
     if (yielded == state || failed)
       continue;
     auto version = versions.find(yielded);
+    bool isEarlier = version != versions.end() && version->second.first == i;
     InFlightDiagnostic diagnostic =
         refuse(yield, "(normal_form_c3) yields the last version of state " +
                           Twine(i) + ", got " +
-                          (version == versions.end()
-                               ? Twine("a value that is none of its versions")
-                               : Twine("an earlier one")));
+                          (isEarlier ? "an earlier one"
+                                     : "a value that is none of its versions"));
     if (Operation *last = state.getDefiningOp())
       addNote(diagnostic, last, "the last version is made here");
-  }
-}
-
-void NormalFormAnalysis::checkStates() {
-  auto isState = [](Type type) { return isa<StateType>(type); };
-  for (Operation &op : block.without_terminator()) {
-    if (!live.contains(&op))
-      continue;
-    if (isa<DecayOp, ReadOp, WriteOp>(op)) {
-      // What is no version comes from an operation that is refused below, or is
-      // a branch of a fork.
-      continue;
-    }
-    if (llvm::any_of(op.getOperandTypes(), isState) ||
-        llvm::any_of(op.getResultTypes(), isState))
-      refuse(&op, "(normal_form_c1) takes or makes a state, which only decays, "
-                  "reads and writes do");
   }
 }
 

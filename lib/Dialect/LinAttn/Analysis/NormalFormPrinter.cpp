@@ -40,45 +40,33 @@ static std::string printScale(ReadOp read) {
   return text;
 }
 
-/// c + sum_j b_j r_j, as a sum or difference for each sign.
-static std::string
-printWritten(StepPrinter &printer, const StepEvent &event,
-             llvm::function_ref<std::string(unsigned)> getRead) {
+/// c + sum_j b_j r_j.
+static InfixText printWritten(StepPrinter &printer, const NormalForm &form,
+                              const StepEvent &event) {
   InfixText text;
   if (event.constant)
     text = printer.print(event.constant);
   for (const StepEvent::Term &term : event.terms) {
-    const Coefficient *b = term.coefficient;
-    InfixText read{getRead(term.read)};
-    bool isNegative = b->kind == Coefficient::Kind::Neg || b->isConstant(-1);
-    auto scaled = [&](const Coefficient *factor) {
-      return factor->isConstant(1)
-                 ? read
-                 : StepPrinter::product(printer.print(factor), read);
-    };
-    if (text.text.empty() && !isNegative)
-      text = scaled(b);
-    else if (b->isConstant(-1))
-      text = text.text.empty() ? InfixText{"-" + read.text, InfixText::Sum}
-                               : StepPrinter::difference(text, read);
-    else if (text.text.empty())
-      text = {"-" + scaled(b->lhs).in(InfixText::Product), InfixText::Sum};
-    else if (isNegative)
-      text = StepPrinter::difference(text, scaled(b->lhs));
+    InfixText read =
+        printer.print(form.getEvents()[term.read].getRead().getResult());
+    InfixText scaled = printer.print(term.coefficient);
+    if (term.coefficient->isConstant(1))
+      scaled = read;
+    else if (term.coefficient->isConstant(-1))
+      scaled = {"-" + read.text, InfixText::Negative};
     else
-      text = StepPrinter::sum(text, scaled(b));
+      scaled = StepPrinter::product(scaled, read);
+    text = text.text.empty() ? scaled : StepPrinter::sum(text, scaled);
   }
-  return text.in(InfixText::Atom);
+  return text;
 }
 
 void NormalForm::print(llvm::raw_ostream &os, bool positions) const {
   printRecurrenceTitle(os, recurrence);
   StepPrinter printer(recurrence);
   unsigned numReads = 0, numOutputReads = 0;
-  llvm::DenseMap<unsigned, std::string> readNames;
 
-  for (auto [index, event] : llvm::enumerate(events)) {
-    printer.startExpression();
+  for (const StepEvent &event : events) {
     std::string state = printer.getStateName(event.state);
     os << "  " << state;
     if (positions)
@@ -86,7 +74,7 @@ void NormalForm::print(llvm::raw_ostream &os, bool positions) const {
     os << ": ";
     switch (event.kind) {
     case Kind::Decay: {
-      InfixText gate = printer.print(event.getDecay().getGate());
+      InfixText gate = printer.printWhole(event.getDecay().getGate());
       std::string factor =
           event.getDecay().getLinear() ? gate.text : "exp(" + gate.text + ")";
       os << "decay  " << (event.perKey ? "Diag(" + factor + ")" : factor);
@@ -94,23 +82,20 @@ void NormalForm::print(llvm::raw_ostream &os, bool positions) const {
     }
     case Kind::Read: {
       ReadOp read = event.getRead();
-      std::string name = event.feedsWrite
-                             ? "r" + std::to_string(numReads++)
-                             : "o" + std::to_string(numOutputReads++);
+      std::string name = printer.setName(
+          read.getResult(), event.feedsWrite
+                                ? "r" + std::to_string(numReads++)
+                                : "o" + std::to_string(numOutputReads++));
       os << name << " = " << printScale(read) << state << "^T "
-         << printer.print(read.getKey()).in(InfixText::Atom);
-      printer.setName(read.getResult(), name);
-      readNames[index] = name;
+         << printer.printWhole(read.getKey()).in(InfixText::Atom);
       break;
     }
     case Kind::Write: {
+      InfixText value = printer.printWhole(
+          [&] { return printWritten(printer, *this, event); });
       std::string key =
-          printer.print(event.getWrite().getKey()).in(InfixText::Atom);
-      printer.startExpression();
-      os << "write  " << key << " "
-         << printWritten(printer, event,
-                         [&](unsigned read) { return readNames[read]; })
-         << "^T";
+          printer.printWhole(event.getWrite().getKey()).in(InfixText::Atom);
+      os << "write  " << key << " " << value.in(InfixText::Atom) << "^T";
       break;
     }
     }
@@ -122,10 +107,9 @@ void NormalForm::print(llvm::raw_ostream &os, bool positions) const {
   Operation *yield = op.getBody()->getTerminator();
   unsigned numOutputs = yield->getNumOperands() - op.getNumStates();
   for (unsigned i = 0; i < numOutputs; ++i) {
-    printer.startExpression();
     os << "  o";
     if (numOutputs > 1)
       os << "#" << i;
-    os << " = " << printer.print(yield->getOperand(i)).text << "\n";
+    os << " = " << printer.printWhole(yield->getOperand(i)).text << "\n";
   }
 }

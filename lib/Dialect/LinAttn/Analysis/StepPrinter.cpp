@@ -16,12 +16,6 @@
 using namespace mlir;
 using namespace linattn;
 
-static std::string formatNumber(double value) {
-  std::string text;
-  llvm::raw_string_ostream(text) << llvm::format("%g", value);
-  return text;
-}
-
 /// The `linattn.name` behind an operand; empty where there is none.
 static std::string findName(Value operand) {
   if (Operation *op = operand.getDefiningOp()) {
@@ -50,7 +44,7 @@ StepPrinter::StepPrinter(RecurrenceOp recurrence) {
       std::string name = findName(operand);
       if (name.empty())
         name = fallback.str() + std::to_string(i);
-      names[arg] = makeUnique(name);
+      setName(arg, name);
     }
   };
   nameAll(recurrence.getTokens(), recurrence.getTokenArgs(), "token");
@@ -69,7 +63,7 @@ StepPrinter::StepPrinter(RecurrenceOp recurrence) {
   }
 }
 
-std::string StepPrinter::makeUnique(std::string name) {
+std::string StepPrinter::makeUnique(const std::string &name) const {
   auto isTaken = [&](const std::string &candidate) {
     return llvm::is_contained(stateNames, candidate) ||
            llvm::any_of(names,
@@ -81,23 +75,42 @@ std::string StepPrinter::makeUnique(std::string name) {
   return candidate;
 }
 
-InfixText StepPrinter::sum(InfixText x, InfixText y) {
+static InfixText negative(const InfixText &x) {
+  if (x.binding == InfixText::Negative)
+    return {x.text.substr(1), InfixText::Product};
+  return {"-" + x.in(InfixText::Product), InfixText::Negative};
+}
+
+InfixText StepPrinter::sum(const InfixText &x, const InfixText &y) {
+  if (y.text[0] == '-')
+    return {x.text + " - " + y.text.substr(1), InfixText::Sum};
   return {x.text + " + " + y.text, InfixText::Sum};
 }
-InfixText StepPrinter::difference(InfixText x, InfixText y) {
-  return {x.text + " - " + y.in(InfixText::Product), InfixText::Sum};
+
+static InfixText difference(const InfixText &x, const InfixText &y) {
+  return StepPrinter::sum(x, negative(y));
 }
-InfixText StepPrinter::product(InfixText x, InfixText y) {
-  return {x.in(InfixText::Product) + " * " + y.in(InfixText::Product),
-          InfixText::Product};
+
+/// A product or quotient, which takes its sign from the left.
+static InfixText scaled(const InfixText &x, StringRef symbol,
+                        const std::string &y) {
+  return {x.in(InfixText::Negative) + symbol.str() + y,
+          x.binding == InfixText::Negative ? InfixText::Negative
+                                           : InfixText::Product};
 }
-static InfixText quotient(InfixText x, InfixText y) {
-  return {x.in(InfixText::Product) + " / " + y.in(InfixText::Atom),
-          InfixText::Product};
+
+InfixText StepPrinter::product(const InfixText &x, const InfixText &y) {
+  return scaled(x, " * ", y.in(InfixText::Product));
 }
-static InfixText negative(InfixText x) {
-  // Looser than a product, so that a factor gets parentheses.
-  return {"-" + x.in(InfixText::Product), InfixText::Sum};
+
+static InfixText quotient(const InfixText &x, const InfixText &y) {
+  return scaled(x, " / ", y.in(InfixText::Atom));
+}
+
+static InfixText number(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", value);
+  return {text, text[0] == '-' ? InfixText::Negative : InfixText::Atom};
 }
 
 static InfixText choice(InfixText condition, InfixText x, InfixText y) {
@@ -117,14 +130,11 @@ InfixText StepPrinter::print(const Coefficient *coefficient) {
   case Coefficient::Kind::Value:
     return print(coefficient->value);
   case Coefficient::Kind::Constant:
-    return {formatNumber(coefficient->constant),
-            coefficient->constant < 0 ? InfixText::Sum : InfixText::Atom};
+    return number(coefficient->constant);
   case Coefficient::Kind::Neg:
     return negative(lhs());
   case Coefficient::Kind::Add: {
     InfixText x = lhs();
-    if (coefficient->rhs->kind == Coefficient::Kind::Neg)
-      return difference(x, print(coefficient->rhs->lhs));
     return sum(x, rhs());
   }
   case Coefficient::Kind::Mul: {
@@ -151,13 +161,13 @@ InfixText StepPrinter::print(Value value) {
   if (matchPattern(value, m_Constant(&constant))) {
     if (auto splat = dyn_cast<SplatElementsAttr>(constant))
       constant = splat.getSplatValue<Attribute>();
-    if (auto number = dyn_cast<FloatAttr>(constant)) {
-      double x = number.getValueAsDouble();
-      return {formatNumber(x), x < 0 ? InfixText::Sum : InfixText::Atom};
-    }
-    if (auto number = dyn_cast<IntegerAttr>(constant)) {
+    if (auto real = dyn_cast<FloatAttr>(constant))
+      return number(real.getValueAsDouble());
+    if (auto truth = dyn_cast<BoolAttr>(constant))
+      return {truth.getValue() ? "true" : "false"};
+    if (auto integer = dyn_cast<IntegerAttr>(constant)) {
       SmallString<16> digits;
-      number.getValue().toStringSigned(digits);
+      integer.getValue().toStringSigned(digits);
       return {digits.str().str()};
     }
     return {"constant"};

@@ -10,7 +10,8 @@ namespace linattn {
 
 /// Text and how tightly its outermost operator binds.
 struct InfixText {
-  enum Binding { Sum, Product, Atom };
+  /// A negative text begins with its sign, of the whole product.
+  enum Binding { Sum, Negative, Product, Atom };
   std::string text;
   Binding binding = Atom;
 
@@ -26,29 +27,39 @@ class StepPrinter {
 public:
   explicit StepPrinter(RecurrenceOp recurrence);
 
-  void setName(mlir::Value value, std::string name) {
-    names[value] = std::move(name);
+  /// Gives a value the name, or one with a number behind it where that is
+  /// taken; returns it.
+  std::string setName(mlir::Value value, const std::string &name) {
+    std::string unique = makeUnique(name);
+    names[value] = unique;
+    return unique;
   }
   std::string getStateName(unsigned state) const { return stateNames[state]; }
 
   InfixText print(mlir::Value value);
   InfixText print(const Coefficient *coefficient);
 
-  /// A new expression may be as long as any other.
-  void startExpression() { budget = kLongest; }
+  /// Prints one expression; "..." where it is too long to be read.
+  InfixText printWhole(llvm::function_ref<InfixText()> print) {
+    budget = kLongest;
+    InfixText text = print();
+    return budget == 0 ? InfixText{"..."} : text;
+  }
+  InfixText printWhole(mlir::Value value) {
+    return printWhole([&] { return print(value); });
+  }
 
-  static InfixText sum(InfixText x, InfixText y);
-  static InfixText difference(InfixText x, InfixText y);
-  static InfixText product(InfixText x, InfixText y);
+  static InfixText sum(const InfixText &x, const InfixText &y);
+  static InfixText product(const InfixText &x, const InfixText &y);
 
 private:
   /// Operations of one expression: a step can be written so that its text
   /// doubles with each line.
   static constexpr unsigned kLongest = 200;
 
+  std::string makeUnique(const std::string &name) const;
   InfixText printOp(mlir::Operation *op);
   InfixText call(llvm::StringRef function, mlir::ValueRange arguments);
-  std::string makeUnique(std::string name);
 
   llvm::DenseMap<mlir::Value, std::string> names;
   llvm::SmallVector<std::string> stateNames;

@@ -131,7 +131,8 @@ static LogicalResult verifyScore(OpTy op, StringRef label) {
       yield.getOperand(0).getType() != want)
     return op.emitOpError()
            << "(" << label << ") the score region yields one " << want;
-  return verifyStepOperations(block, label, "score region");
+  return verifyStepOperations(block, label, "score region",
+                              /*allowStates=*/false);
 }
 
 /// [B, T] of the query, then `tail`.

@@ -26,8 +26,8 @@ ResultRange ChunkedOp::getSnapshotStates() {
 int64_t ChunkedOp::getNumHeads() {
   int64_t heads = 1;
   auto consider = [&](Value operand, unsigned dim) {
-    heads = std::max(
-        heads, cast<RankedTensorType>(operand.getType()).getDimSize(dim));
+    heads = std::max(heads,
+                     cast<RankedTensorType>(operand.getType()).getDimSize(dim));
   };
   for (Value token : getTokens())
     consider(token, getHeadDim());
@@ -97,8 +97,8 @@ LogicalResult ChunkedOp::verify() {
   }
   int64_t heads = getNumHeads();
   for (Item &item : items) {
-    int64_t own = cast<RankedTensorType>(item.operand.getType())
-                      .getDimSize(item.headDim);
+    int64_t own =
+        cast<RankedTensorType>(item.operand.getType()).getDimSize(item.headDim);
     if (heads % own != 0 || (item.kind == "state operand" && own != heads))
       return emitOpError() << "(chunked_c2) the head count of a " << item.kind
                            << " fits the largest, " << heads << ", got " << own;
@@ -110,9 +110,10 @@ LogicalResult ChunkedOp::verify() {
     return emitOpError("(chunked_c2) seqlens and slots have rank 1");
   if (std::optional<int64_t> every = getSnapshots();
       every && (*every < 1 || *every % chunk != 0 || getStates().empty()))
-    return emitOpError() << "(chunked_c5) the period of snapshots is a multiple "
-                            "of the chunk, "
-                         << chunk << ", got " << *every;
+    return emitOpError()
+           << "(chunked_c5) the period of snapshots is a multiple "
+              "of the chunk, "
+           << chunk << ", got " << *every;
   return success();
 }
 
@@ -150,6 +151,11 @@ LogicalResult ChunkedOp::verifyRegions() {
           "(chunked_c6) is not allowed in a chunk: its operations are pure");
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   unsigned outputs = getNumOutputs();
+  unsigned results = outputs + (getSnapshots() ? 2 : 1) * getNumStates();
+  if (getNumResults() != results)
+    return emitOpError() << "(chunked_c4) has at least " << results
+                         << " result(s) for " << getNumStates()
+                         << " state(s), got " << getNumResults();
   if (!yield || yield.getNumOperands() != outputs + getNumStates())
     return emitOpError() << "(chunked_c4) the region yields " << outputs
                          << " output(s) and " << getNumStates() << " state(s)";
@@ -162,14 +168,15 @@ LogicalResult ChunkedOp::verifyRegions() {
     llvm::append_range(shape, type.getShape().drop_front(getHeadDim() + 1));
     Type want = RankedTensorType::get(shape, type.getElementType());
     if (yield.getOperand(i).getType() != want)
-      return yield.emitOpError() << "(chunked_c4) output " << i << " is " << want
-                                 << ", got " << yield.getOperand(i).getType();
+      return yield.emitOpError()
+             << "(chunked_c4) output " << i << " is " << want << ", got "
+             << yield.getOperand(i).getType();
   }
   for (auto [i, arg] : llvm::enumerate(getStateArgs())) {
     if (yield.getOperand(outputs + i).getType() != arg.getType())
       return yield.emitOpError()
-             << "(chunked_c4) state " << i << " is " << arg.getType() << ", got "
-             << yield.getOperand(outputs + i).getType();
+             << "(chunked_c4) state " << i << " is " << arg.getType()
+             << ", got " << yield.getOperand(outputs + i).getType();
     if (getFinalStates()[i].getType() != getStates()[i].getType())
       return emitOpError() << "(chunked_c4) result " << outputs + i
                            << " has the state operand's type "

@@ -9,7 +9,8 @@
 // of Gamma grow row by row, Gamma[x + 1, y] from Gamma[x, y], by one gate a
 // step. Over K, blocks of 16 tokens meet at the start of x's block:
 //
-//   X[x] e^{sum from the block's start to x} . Y[y] e^{sum from y to that start}
+//   X[x] e^{sum from the block's start to x} . Y[y] e^{sum from y to that
+//   start}
 //
 // and inside a block a decayed copy of each y is carried forward. Either way
 // each sum is made of its own gates only.
@@ -55,8 +56,7 @@ LogicalResult DecayProductOp::verify() {
   int64_t nx = getXPositions().size(), ny = getYPositions().size();
   if (nx < 1 || ny < 1 || (int64_t)getXOrder().size() != nx ||
       (int64_t)getYOrder().size() != ny || x.getDimSize(0) % nx != 0 ||
-      y.getDimSize(0) % ny != 0 ||
-      x.getDimSize(0) / nx != y.getDimSize(0) / ny)
+      y.getDimSize(0) % ny != 0 || x.getDimSize(0) / nx != y.getDimSize(0) / ny)
     return emitOpError() << "(decay_product_c2) positions and orders are as "
                             "many and divide the rows into one number of "
                             "tokens, got "
@@ -66,9 +66,10 @@ LogicalResult DecayProductOp::verify() {
   int64_t chunk = x.getDimSize(0) / nx, decays = 0;
   if (getGate()) {
     auto gate = cast<RankedTensorType>(getGate().getType());
-    bool shape = gate.hasStaticShape() && gate.getElementType() == element &&
-                 (gate.getRank() == 1 ||
-                  (gate.getRank() == 2 && gate.getDimSize(1) == x.getDimSize(1)));
+    bool shape =
+        gate.hasStaticShape() && gate.getElementType() == element &&
+        (gate.getRank() == 1 ||
+         (gate.getRank() == 2 && gate.getDimSize(1) == x.getDimSize(1)));
     if (!shape || gate.getDimSize(0) < chunk || gate.getDimSize(0) % chunk != 0)
       return emitOpError() << "(decay_product_c3) the gate is [C nd] or [C nd, "
                               "K] of "
@@ -91,8 +92,8 @@ LogicalResult DecayProductOp::verify() {
   auto want =
       RankedTensorType::get({x.getDimSize(0), y.getDimSize(0)}, element);
   if (getInit().getType() != want || getResult().getType() != want)
-    return emitOpError() << "(decay_product_c5) outs and the result are " << want
-                         << ", got " << getInit().getType() << " and "
+    return emitOpError() << "(decay_product_c5) outs and the result are "
+                         << want << ", got " << getInit().getType() << " and "
                          << getResult().getType();
   return success();
 }
@@ -148,7 +149,8 @@ public:
     int64_t columns = chunk * ny;
     Value x = round(op.getX());
     Value y = tile.transpose(round(op.getY()));
-    Value product = tile.matmul(x, y, tile.zeros({chunk * nx, columns}, element));
+    Value product =
+        tile.matmul(x, y, tile.zeros({chunk * nx, columns}, element));
     // Of each column: its position among the decays, and when it is written.
     int64_t span = 1 + *llvm::max_element(op.getXOrder());
     for (int64_t order : op.getYOrder())
@@ -203,8 +205,8 @@ private:
     auto numbers = cast<VectorType>(zero.getType());
     Value at = row(t, nx, e);
     Value now = row(t, span, op.getXOrder()[e]);
-    Value before = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, time,
-                                         tile.splat(now, time.getType()));
+    Value before = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
+                                         time, tile.splat(now, time.getType()));
     Value value = tile.readRow(p, at, tile.index(0), numbers.getDimSize(0));
     if (decays > 0) {
       Value masked = arith::SelectOp::create(b, loc, before, exponent, zero);
@@ -224,8 +226,7 @@ public:
     // Every decay's factor, once.
     auto gateType = cast<RankedTensorType>(op.getGate().getType());
     factors = tile.empty(gateType.getShape(), element);
-    factors = tile
-                  .loop(chunk * decays, factors, false,
+    factors = tile.loop(chunk * decays, factors, false,
                         [&](Value j, ValueRange args) -> SmallVector<Value> {
                           Value g = readKeys(op.getGate(), j);
                           Value f = math::ExpOp::create(b, loc, g);
@@ -240,8 +241,8 @@ public:
       int64_t tokens = std::min(kBlock, chunk - begin);
       Value rows = round(tile.slice(x, tile.attr(begin * nx), tokens * nx,
                                     tile.attr(0), keys));
-      Value earlier = round(
-          tile.slice(y, tile.attr(0), begin * ny, tile.attr(0), keys));
+      Value earlier =
+          round(tile.slice(y, tile.attr(0), begin * ny, tile.attr(0), keys));
       Value part = tile.matmul(rows, tile.transpose(earlier),
                                tile.zeros({tokens * nx, begin * ny}, element));
       p = tile.insert(part, p, tile.attr(begin * nx), tile.attr(0));

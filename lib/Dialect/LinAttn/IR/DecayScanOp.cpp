@@ -79,8 +79,8 @@ FailureOr<SmallVector<Value>> DecayScanOp::decomposeOperation(OpBuilder &b) {
   };
 
   SmallVector<Value> carried = {tile.constant(sumType, 0), getInit()};
-  SmallVector<Value> results = tile.loop(
-      chunk, carried, reverse, [&](Value t, ValueRange args) {
+  SmallVector<Value> results =
+      tile.loop(chunk, carried, reverse, [&](Value t, ValueRange args) {
         Value sum = args[0], out = args[1];
         for (int64_t step = 0; step <= decays; ++step) {
           int64_t position = reverse ? decays - step : step;

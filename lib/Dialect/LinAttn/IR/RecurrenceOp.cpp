@@ -303,7 +303,8 @@ LogicalResult RecurrenceOp::verifyRegions() {
                            << " of the step is " << want << ", got "
                            << body.getArgument(i).getType();
 
-  if (failed(verifyStepOperations(body, "recurrence_c13", "step")))
+  if (failed(verifyStepOperations(body, "recurrence_c13", "step",
+                                  /*allowStates=*/true)))
     return failure();
   for (Operation &op : body.without_terminator()) {
     bool touchesState =

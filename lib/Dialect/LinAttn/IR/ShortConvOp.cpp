@@ -50,12 +50,15 @@ LogicalResult ShortConvOp::verify() {
     int64_t n = ShapedType::kDynamic;
     if (getWindow())
       n = cast<RankedTensorType>(getWindow().getType()).getDimSize(0);
-    bool wrongSize = type.getRank() == 1 && !type.isDynamicDim(0) &&
-                     (type.getDimSize(0) < 1 || (!ShapedType::isDynamic(n) &&
-                                                 type.getDimSize(0) - 1 != n));
-    if (type.getRank() != 1 || wrongSize)
+    if (type.getRank() != 1 || type.getDimSize(0) == 0)
       return emitOpError() << "(short_conv_c5) seqlens is [N + 1], got "
                            << type;
+    if (!type.isDynamicDim(0) && !ShapedType::isDynamic(n) &&
+        type.getDimSize(0) - 1 != n)
+      return emitOpError()
+             << "(short_conv_c5) seqlens has one offset more than the window "
+                "has sequences, N = "
+             << n << ", got " << type;
   }
   if (getResult().getType() != input)
     return emitOpError() << "(short_conv_c6) the result has the input's type "

@@ -7,9 +7,9 @@
 using namespace mlir;
 using namespace linattn;
 
-/// Whether a step can hold a value of this type.
-static bool isStepType(Type type) {
-  if (isa<StateType>(type) || type.isIntOrIndexOrFloat())
+/// Whether a value of this type is a number or a vector that fits.
+static bool isPerTokenType(Type type) {
+  if (type.isIntOrIndexOrFloat())
     return true;
   auto vector = dyn_cast<VectorType>(type);
   if (!vector || vector.isScalable())
@@ -25,17 +25,22 @@ static bool isStepType(Type type) {
 }
 
 LogicalResult linattn::verifyStepOperations(Block &block, StringRef label,
-                                            StringRef where) {
+                                            StringRef where, bool allowStates) {
   for (Operation &op : block.without_terminator()) {
     if (op.getNumRegions() != 0 || op.getNumSuccessors() != 0 || !isPure(&op))
       return op.emitOpError()
              << "(" << label << ") is not allowed in a " << where
              << ": its operations are pure and have no region";
+    if (!allowStates &&
+        llvm::any_of(op.getOperandTypes(), llvm::IsaPred<StateType>))
+      return op.emitOpError()
+             << "(" << label << ") there are no states in a " << where;
     for (Type type : op.getResultTypes())
-      if (!isStepType(type))
+      if (!isPerTokenType(type) && !(allowStates && isa<StateType>(type)))
         return op.emitOpError()
-               << "(" << label << ") operations of a " << where
-               << " give states, numbers and vectors of fixed size of at most "
+               << "(" << label << ") operations of a " << where << " give "
+               << (allowStates ? "states, " : "")
+               << "numbers and vectors of fixed size of at most "
                << kMaxVectorElements << " numbers, got " << type;
   }
   return success();

@@ -9,11 +9,12 @@
 namespace linattn {
 
 /// The operations of a step or of a score region are pure, have no region, and
-/// give states, numbers and vectors of fixed, bounded size: what a lowering can
-/// hold per token.
+/// give numbers, vectors of fixed, bounded size and, in a step, states: what a
+/// lowering can hold per token.
 llvm::LogicalResult verifyStepOperations(mlir::Block &block,
                                          llvm::StringRef label,
-                                         llvm::StringRef where);
+                                         llvm::StringRef where,
+                                         bool allowStates);
 
 } // namespace linattn
 

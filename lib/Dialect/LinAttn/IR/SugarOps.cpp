@@ -31,13 +31,12 @@ LogicalResult DeltaUpdateOp::verify() {
 LogicalResult L2NormOp::verify() {
   auto from = cast<VectorType>(getOperand().getType());
   auto to = cast<VectorType>(getResult().getType());
-  Type want = from.getElementType().isF64()
-                  ? Type(Float64Type::get(getContext()))
-                  : Type(Float32Type::get(getContext()));
-  if (to.getNumElements() != from.getNumElements() ||
-      to.getElementType() != want)
-    return emitOpError() << "(l2norm_c1) the result is vector<"
-                         << from.getNumElements() << "x" << want << ">, got "
+  Type element = from.getElementType();
+  if (!element.isF64())
+    element = Float32Type::get(getContext());
+  Type want = VectorType::get(from.getShape(), element);
+  if (to != want)
+    return emitOpError() << "(l2norm_c1) the result is " << want << ", got "
                          << to;
   double eps = getEps().convertToDouble();
   if (!std::isfinite(eps) || eps < 0)
@@ -51,6 +50,9 @@ LogicalResult L2NormOp::verify() {
 template <typename Fn> static Attribute foldUnary(Attribute operand, Fn fn) {
   return constFoldUnaryOp<FloatAttr>(
       {operand}, [&](const APFloat &value) -> std::optional<APFloat> {
+        // A NaN stays as it is, sign and payload.
+        if (value.isNaN())
+          return value;
         bool lost = false;
         APFloat wide = value;
         wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
@@ -73,10 +75,7 @@ OpFoldResult SigmoidOp::fold(FoldAdaptor adaptor) {
 
 OpFoldResult SoftplusOp::fold(FoldAdaptor adaptor) {
   return foldUnary(adaptor.getOperand(), [](double x) {
-    // fmax would drop a NaN, which must stay one.
-    return std::isnan(x)
-               ? x
-               : std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
+    return std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
   });
 }
 

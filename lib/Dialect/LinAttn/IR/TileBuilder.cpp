@@ -15,13 +15,14 @@ Value TileBuilder::constant(Type type, double value) {
 
 Value TileBuilder::zeros(ArrayRef<int64_t> shape, Type element) {
   Value zero = constant(element, 0);
-  return linalg::FillOp::create(b, loc, zero, empty(shape, element)).getResult(0);
+  return linalg::FillOp::create(b, loc, zero, empty(shape, element))
+      .getResult(0);
 }
 
 Value TileBuilder::transpose(Value matrix) {
   auto type = cast<RankedTensorType>(matrix.getType());
-  Value init = empty({type.getDimSize(1), type.getDimSize(0)},
-                     type.getElementType());
+  Value init =
+      empty({type.getDimSize(1), type.getDimSize(0)}, type.getElementType());
   return linalg::TransposeOp::create(b, loc, matrix, init,
                                      ArrayRef<int64_t>{1, 0})
       ->getResult(0);
@@ -40,20 +41,21 @@ Value TileBuilder::insert(Value part, Value matrix, OpFoldResult at,
   auto type = cast<RankedTensorType>(part.getType());
   return tensor::InsertSliceOp::create(
       b, loc, part, matrix, ArrayRef<OpFoldResult>{at, column},
-      ArrayRef<OpFoldResult>{attr(type.getDimSize(0)), attr(type.getDimSize(1))},
+      ArrayRef<OpFoldResult>{attr(type.getDimSize(0)),
+                             attr(type.getDimSize(1))},
       ArrayRef<OpFoldResult>{attr(1), attr(1)});
 }
 
 Value TileBuilder::readRow(Value matrix, Value row, Value column,
                            int64_t width) {
   auto element = cast<RankedTensorType>(matrix.getType()).getElementType();
-  return vector::TransferReadOp::create(b, loc, VectorType::get({width}, element),
-                                        matrix, ValueRange{row, column},
-                                        constant(element, 0),
-                                        ArrayRef<bool>{true});
+  return vector::TransferReadOp::create(
+      b, loc, VectorType::get({width}, element), matrix,
+      ValueRange{row, column}, constant(element, 0), ArrayRef<bool>{true});
 }
 
-Value TileBuilder::writeRow(Value vector, Value matrix, Value row, Value column) {
+Value TileBuilder::writeRow(Value vector, Value matrix, Value row,
+                            Value column) {
   return vector::TransferWriteOp::create(b, loc, vector, matrix,
                                          ValueRange{row, column},
                                          ArrayRef<bool>{true})
@@ -63,7 +65,8 @@ Value TileBuilder::writeRow(Value vector, Value matrix, Value row, Value column)
 SmallVector<Value> TileBuilder::loop(
     int64_t count, ValueRange init, bool reverse,
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-  auto loop = scf::ForOp::create(b, loc, index(0), index(count), index(1), init);
+  auto loop =
+      scf::ForOp::create(b, loc, index(0), index(count), index(1), init);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());

@@ -38,9 +38,10 @@ LogicalResult UnitLowerSolveOp::verify() {
   }
   for (Value rate : getRates())
     if (!getRhs() || rate.getType() != type)
-      return emitOpError() << "(unit_lower_solve_c3) a rate has the type of the "
-                              "rhs, got "
-                           << rate.getType();
+      return emitOpError()
+             << "(unit_lower_solve_c3) a rate has the type of the "
+                "rhs, got "
+             << rate.getType();
   if (getInit().getType() != type || getResult().getType() != type)
     return emitOpError() << "(unit_lower_solve_c4) outs and the result are "
                          << type << ", got " << getInit().getType() << " and "
@@ -93,8 +94,8 @@ private:
       Value done = tile.slice(u, tile.attr(from), count, tile.attr(0), width);
       Value a;
       if (transposed)
-        a = tile.transpose(tile.slice(matrix, tile.attr(from), count,
-                                      tile.attr(begin), rows));
+        a = tile.transpose(
+            tile.slice(matrix, tile.attr(from), count, tile.attr(begin), rows));
       else
         a = tile.slice(matrix, tile.attr(begin), rows, tile.attr(from), count);
       if (op.getRates().empty()) {
@@ -135,8 +136,7 @@ private:
       int64_t columns = std::min<int64_t>(kColumns, width - at);
       auto vectorType = VectorType::get({columns}, element);
       Value column = tile.index(at);
-      u = tile
-              .loop(rows, u, transposed,
+      u = tile.loop(rows, u, transposed,
                     [&](Value i, ValueRange args) -> SmallVector<Value> {
                       return {solveRow(args[0], i, begin, rows, column,
                                        vectorType)};
@@ -156,12 +156,10 @@ private:
     SmallVector<Value> sums;
     for (size_t m = 0; m < op.getMatrices().size(); ++m)
       sums.push_back(rated ? tile.constant(type, 0) : sum);
-    Value lower = transposed
-                      ? arith::AddIOp::create(b, loc, row, tile.index(1))
-                      : offset;
+    Value lower =
+        transposed ? arith::AddIOp::create(b, loc, row, tile.index(1)) : offset;
     Value upper = transposed ? tile.index(begin + rows) : row;
-    auto loop =
-        scf::ForOp::create(b, loc, lower, upper, tile.index(1), sums);
+    auto loop = scf::ForOp::create(b, loc, lower, upper, tile.index(1), sums);
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
@@ -175,8 +173,8 @@ private:
         if (transposed)
           at = {j, row};
         Value a = tensor::ExtractOp::create(b, loc, matrix, at);
-        Value product = arith::MulFOp::create(b, loc, tile.splat(a, type),
-                                              known, contract);
+        Value product =
+            arith::MulFOp::create(b, loc, tile.splat(a, type), known, contract);
         next.push_back(
             arith::AddFOp::create(b, loc, product, carried, contract));
       }

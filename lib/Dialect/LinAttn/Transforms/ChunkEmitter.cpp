@@ -78,8 +78,7 @@ Value ChunkEmitter::scaleRows(Value rows, Value factor) {
 Value ChunkEmitter::transpose(Value matrix) {
   auto type = cast<RankedTensorType>(matrix.getType());
   Value init = tensor::EmptyOp::create(
-      builder, loc,
-      ArrayRef<int64_t>{type.getDimSize(1), type.getDimSize(0)},
+      builder, loc, ArrayRef<int64_t>{type.getDimSize(1), type.getDimSize(0)},
       type.getElementType());
   return linalg::TransposeOp::create(builder, loc, matrix, init,
                                      ArrayRef<int64_t>{1, 0})
@@ -133,7 +132,8 @@ Value ChunkEmitter::interleave(ArrayRef<Value> tiles) {
       tensor::EmptyOp::create(builder, loc, shape, type.getElementType());
   for (auto [i, tile] : llvm::enumerate(tiles)) {
     SmallVector<OpFoldResult> offsets(shape.size(), builder.getIndexAttr(0));
-    SmallVector<OpFoldResult> sizes, strides(shape.size(), builder.getIndexAttr(1));
+    SmallVector<OpFoldResult> sizes,
+        strides(shape.size(), builder.getIndexAttr(1));
     for (int64_t size : shape)
       sizes.push_back(builder.getIndexAttr(size));
     offsets[1] = builder.getIndexAttr(i);
@@ -150,8 +150,7 @@ Value ChunkEmitter::interleave(ArrayRef<Value> tiles) {
 Value ChunkEmitter::getCoefficient(const Coefficient *coefficient, Type element,
                                    VectorType columns) {
   // The builder writes it into the step, where the tiler finds it.
-  Operation *terminator =
-      form.getRecurrence().getBody()->getTerminator();
+  Operation *terminator = form.getRecurrence().getBody()->getTerminator();
   OpBuilder step(terminator);
   Value value = coefficients->build(step, loc, coefficient, element);
   Value tile = getTile(value);
@@ -234,12 +233,12 @@ Value ChunkEmitter::decayProduct(unsigned number, ArrayRef<const Rows *> reads,
   }
   int64_t nx = reads.size(), ny = writes.size();
   auto type = RankedTensorType::get({chunk * nx, chunk * ny}, state.element);
-  Value init = tensor::EmptyOp::create(builder, loc, type.getShape(),
-                                       state.element);
-  MmaPrecision mma = precision == MmaPrecision::BF16x2 ||
-                             precision == MmaPrecision::TF32x3
-                         ? MmaPrecision::F32
-                         : precision;
+  Value init =
+      tensor::EmptyOp::create(builder, loc, type.getShape(), state.element);
+  MmaPrecision mma =
+      precision == MmaPrecision::BF16x2 || precision == MmaPrecision::TF32x3
+          ? MmaPrecision::F32
+          : precision;
   return DecayProductOp::create(
       builder, loc, type, interleave(x), interleave(y), state.gates, init,
       builder.getDenseI64ArrayAttr(xPositions),
@@ -256,8 +255,7 @@ Value ChunkEmitter::decayTo(const Rows &read) {
   SmallVector<int64_t> shape = {chunk};
   if (state.perKey)
     shape.push_back(state.keys);
-  Value init =
-      tensor::EmptyOp::create(builder, loc, shape, state.element);
+  Value init = tensor::EmptyOp::create(builder, loc, shape, state.element);
   return DecayScanOp::create(
       builder, loc, init.getType(), DecaySpan::StartToEvent, state.gates, init,
       builder.getDenseI64ArrayAttr({(int64_t)read.event->position}),
@@ -271,8 +269,7 @@ Value ChunkEmitter::decayFrom(const Rows &write) {
   SmallVector<int64_t> shape = {chunk};
   if (state.perKey)
     shape.push_back(state.keys);
-  Value init =
-      tensor::EmptyOp::create(builder, loc, shape, state.element);
+  Value init = tensor::EmptyOp::create(builder, loc, shape, state.element);
   return DecayScanOp::create(
       builder, loc, init.getType(), DecaySpan::EventToEnd, state.gates, init,
       builder.getDenseI64ArrayAttr({(int64_t)write.event->position}),
@@ -284,8 +281,7 @@ Value ChunkEmitter::decayOver(unsigned number) {
   SmallVector<int64_t> shape;
   if (state.perKey)
     shape.push_back(state.keys);
-  Value init =
-      tensor::EmptyOp::create(builder, loc, shape, state.element);
+  Value init = tensor::EmptyOp::create(builder, loc, shape, state.element);
   return DecayScanOp::create(builder, loc, init.getType(),
                              DecaySpan::StartToEnd, state.gates, init,
                              DenseI64ArrayAttr(), (int64_t)state.decays);
@@ -298,9 +294,9 @@ Value ChunkEmitter::applyScale(Value value, const StepEvent &read) {
   auto type = cast<RankedTensorType>(value.getType());
   Value factor = arith::ConstantOp::create(
       builder, loc, type,
-      DenseElementsAttr::get(type, builder.getFloatAttr(
-                                       type.getElementType(),
-                                       scale->convertToDouble())));
+      DenseElementsAttr::get(type,
+                             builder.getFloatAttr(type.getElementType(),
+                                                  scale->convertToDouble())));
   return arith::MulFOp::create(builder, loc, value, factor);
 }
 
@@ -320,8 +316,8 @@ Value ChunkEmitter::readKnown(unsigned number) {
   Value keys = read.keys;
   if (decay && state.perKey)
     keys = scaleRows(keys, decay);
-  Value value = product(keys, state.start,
-                        zeros({chunk, state.values}, state.element));
+  Value value =
+      product(keys, state.start, zeros({chunk, state.values}, state.element));
   if (decay && !state.perKey)
     value = scaleRows(value, decay);
 
@@ -433,8 +429,8 @@ LogicalResult ChunkEmitter::solve(ArrayRef<unsigned> coupled,
       Value scaled = scaleRows(matrix, interleave(term));
       a = a ? arith::AddFOp::create(builder, loc, a, scaled) : scaled;
     }
-    Value init = tensor::EmptyOp::create(builder, loc,
-                                         ArrayRef<int64_t>{size, size}, element);
+    Value init = tensor::EmptyOp::create(
+        builder, loc, ArrayRef<int64_t>{size, size}, element);
     Value inverse =
         UnitLowerSolveOp::create(builder, loc, init.getType(), Value(),
                                  ValueRange{a}, ValueRange{}, init, false);

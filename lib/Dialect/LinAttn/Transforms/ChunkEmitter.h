@@ -67,8 +67,7 @@ private:
   /// Rows of several events, token by token: [C n, ..].
   mlir::Value interleave(llvm::ArrayRef<mlir::Value> tiles);
   /// P of reads against writes of one state; a null entry is a row of zeros.
-  mlir::Value decayProduct(unsigned state,
-                           llvm::ArrayRef<const Rows *> reads,
+  mlir::Value decayProduct(unsigned state, llvm::ArrayRef<const Rows *> reads,
                            llvm::ArrayRef<const Rows *> writes);
   /// e^{G} at the read, e^{G_C - G} at the write, e^{G_C}.
   mlir::Value decayTo(const Rows &read);

@@ -4,11 +4,24 @@
 #include "linattn/Dialect/LinAttn/Transforms/StepBuilders.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace linattn;
 
 using Kind = Coefficient::Kind;
+
+bool linattn::isPlainVector(const Coefficient *coefficient) {
+  if (coefficient->kind != Kind::Value)
+    return false;
+  auto type = dyn_cast<VectorType>(coefficient->value.getType());
+  if (!type)
+    return false;
+  if (coefficient->perColumn || type.getNumElements() == 1)
+    return true;
+  auto broadcast = coefficient->value.getDefiningOp<vector::BroadcastOp>();
+  return broadcast && !isa<VectorType>(broadcast.getSourceType());
+}
 
 /// Number of value columns of a coefficient that differs between them.
 static VectorType
@@ -112,9 +125,7 @@ Value CoefficientBuilder::build(OpBuilder &builder, Location loc,
 Value CoefficientBuilder::buildVector(OpBuilder &builder, Location loc,
                                       const Coefficient *coefficient,
                                       VectorType type) {
-  // A vector of equal numbers is there already.
-  if (coefficient->kind == Kind::Value && !coefficient->perColumn &&
-      isa<VectorType>(coefficient->value.getType())) {
+  if (isPlainVector(coefficient)) {
     Value value = shapeLike(builder, loc, type, coefficient->value);
     return convertElements(builder, loc, value, type.getElementType());
   }

@@ -138,7 +138,7 @@ static ReadOp getRead(Value value) {
 static bool isPlain(Value value, const Coefficient *coefficient) {
   switch (coefficient->kind) {
   case Coefficient::Kind::Value:
-    return coefficient->value == value;
+    return coefficient->value == value && isPlainVector(coefficient);
   case Coefficient::Kind::Constant:
     return matchPattern(value, m_Constant());
   default:

@@ -41,8 +41,8 @@ Value StepTiler::broadcast(Location loc, Value tile, ArrayRef<int64_t> shape,
                            ArrayRef<int64_t> dimensions) {
   if (dimensions.empty())
     return tile;
-  Value init = tensor::EmptyOp::create(
-      builder, loc, shape, getElementTypeOrSelf(tile.getType()));
+  Value init = tensor::EmptyOp::create(builder, loc, shape,
+                                       getElementTypeOrSelf(tile.getType()));
   return linalg::BroadcastOp::create(builder, loc, tile, init, dimensions)
       ->getResult(0);
 }
@@ -66,7 +66,8 @@ Value StepTiler::tileOperation(Operation *op) {
             vector::InsertStridedSliceOp>([&](auto) { return tileSlice(op); })
       .Case<vector::ShapeCastOp>([&](auto) { return tileReshape(op); })
       .Case<vector::FMAOp>([&](vector::FMAOp fma) -> Value {
-        Value a = get(fma.getLhs()), b = get(fma.getRhs()), c = get(fma.getAcc());
+        Value a = get(fma.getLhs()), b = get(fma.getRhs()),
+              c = get(fma.getAcc());
         if (!a || !b || !c)
           return {};
         return math::FmaOp::create(builder, op->getLoc(), a, b, c);
@@ -106,12 +107,12 @@ Value StepTiler::tileConstant(Operation *op) {
     if (dense.isSplat())
       value = dense.getSplatValue<Attribute>();
     else
-      return repeat(op->getLoc(),
-                    arith::ConstantOp::create(
-                        builder, op->getLoc(),
-                        dense.reshape(RankedTensorType::get(
-                            type.getShape().drop_front(),
-                            type.getElementType()))));
+      return repeat(
+          op->getLoc(),
+          arith::ConstantOp::create(
+              builder, op->getLoc(),
+              dense.reshape(RankedTensorType::get(type.getShape().drop_front(),
+                                                  type.getElementType()))));
   }
   if (!isa<FloatAttr, IntegerAttr>(value))
     return {};
@@ -125,7 +126,8 @@ Value StepTiler::tileBroadcast(Operation *op) {
     return {};
   auto from = dyn_cast<VectorType>(op->getOperand(0).getType());
   RankedTensorType result = tileType(op->getResult(0).getType());
-  int64_t added = result.getRank() - cast<RankedTensorType>(tile.getType()).getRank();
+  int64_t added =
+      result.getRank() - cast<RankedTensorType>(tile.getType()).getRank();
   // Sizes of 1 that grow have no single operation here.
   if (from && from.getShape() != result.getShape().drop_front(1 + added))
     return {};
@@ -184,9 +186,8 @@ Value StepTiler::tileReduction(Operation *op) {
   if (!tile || (start && !init))
     return {};
   if (!start) {
-    Attribute identity =
-        arith::getIdentityValueAttr(*atomic, result.getElementType(), builder,
-                                    loc);
+    Attribute identity = arith::getIdentityValueAttr(
+        *atomic, result.getElementType(), builder, loc);
     Value number =
         arith::ConstantOp::create(builder, loc, cast<TypedAttr>(identity));
     Value empty = tensor::EmptyOp::create(builder, loc, result.getShape(),
@@ -196,8 +197,7 @@ Value StepTiler::tileReduction(Operation *op) {
   auto reduce = linalg::ReduceOp::create(
       builder, loc, tile, init, dimensions,
       [&](OpBuilder &b, Location l, ValueRange args) {
-        Value combined =
-            arith::getReductionOp(*atomic, b, l, args[1], args[0]);
+        Value combined = arith::getReductionOp(*atomic, b, l, args[1], args[0]);
         linalg::YieldOp::create(b, l, combined);
       });
   return reduce->getResult(0);
@@ -240,9 +240,8 @@ Value StepTiler::tileSlice(Operation *op) {
     ArrayRef<int64_t> position = extract.getStaticPosition();
     SmallVector<int64_t> ones(position.size(), 1);
     makeSlice(extract.getSourceVectorType(), position, ones, o, s, strides);
-    return tensor::ExtractSliceOp::create(builder, loc,
-                                          tileType(extract.getType()), tile, o,
-                                          s, strides);
+    return tensor::ExtractSliceOp::create(
+        builder, loc, tileType(extract.getType()), tile, o, s, strides);
   }
   if (auto extract = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
     Value tile = get(extract.getSource());
@@ -250,9 +249,8 @@ Value StepTiler::tileSlice(Operation *op) {
       return {};
     makeSlice(extract.getSourceVectorType(), ints(extract.getOffsets()),
               ints(extract.getSizes()), o, s, strides);
-    return tensor::ExtractSliceOp::create(builder, loc,
-                                          tileType(extract.getType()), tile, o,
-                                          s, strides);
+    return tensor::ExtractSliceOp::create(
+        builder, loc, tileType(extract.getType()), tile, o, s, strides);
   }
   if (auto insert = dyn_cast<vector::InsertOp>(op)) {
     if (insert.hasDynamicPosition())
@@ -276,7 +274,8 @@ Value StepTiler::tileSlice(Operation *op) {
   llvm::append_range(sizes, partShape);
   makeSlice(insert.getDestVectorType(), ints(insert.getOffsets()), sizes, o, s,
             strides);
-  return tensor::InsertSliceOp::create(builder, loc, part, whole, o, s, strides);
+  return tensor::InsertSliceOp::create(builder, loc, part, whole, o, s,
+                                       strides);
 }
 
 Value StepTiler::tileReshape(Operation *op) {

@@ -10,7 +10,8 @@
 // what a chunk needs to become matrix products and one triangular solve.
 //
 // Rules, whose labels stand in the diagnostics:
-//   (normal_form_c1) A state is an argument of the step, a decay or a write.
+//   (normal_form_c1) A state is an argument of the step, a decay or a write
+//                    (delta updates are expanded first).
 //   (normal_form_c2) A version of a state ends in one decay or write at most.
 //   (normal_form_c3) The step yields the last version of each state.
 //   (normal_form_c4) The keys of reads and writes are free of the state.

@@ -170,7 +170,7 @@ def LinAttn_DiffAttentionOp : LinAttn_AttentionOp<"diff_attention"> {
     Example:
 
     ```mlir
-    %o = linattn.diff_attention v1 %q, %k, %v, %lambda causal norm(%w : tensor<128xf32>) eps 1e-5
+    %o = linattn.diff_attention v1 %q, %k, %v, %lambda causal norm(%w : tensor<128xf32>) eps 1.0e-5
         : (tensor<?x?x16x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x2x128xbf16>, tensor<8xf32>)
        -> tensor<?x?x8x128xbf16>
     ```

@@ -80,7 +80,7 @@ def LinAttn_L2NormOp : LinAttn_Op<"l2norm", [Pure]> {
     *sum* of the squares, not to their mean. 16-bit operands are widened to f32;
     the result is f32 (f64 for an f64 operand), and so not rounded again.
 
-    Example: `%kn = linattn.l2norm %k eps 1e-6 : vector<128xbf16> -> vector<128xf32>`
+    Example: `%kn = linattn.l2norm %k eps 1.0e-6 : vector<128xbf16> -> vector<128xf32>`
 
     Constraints:
 

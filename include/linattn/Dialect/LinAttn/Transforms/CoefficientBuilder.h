@@ -7,6 +7,10 @@
 
 namespace linattn {
 
+/// Whether a coefficient is a vector that nothing more is to be computed for:
+/// one number for all columns is a broadcast of it.
+bool isPlainVector(const Coefficient *coefficient);
+
 /// Writes coefficients of a normal form as arith, in f32 or f64. What was
 /// written once is used again, so the insertion point may only move down.
 class CoefficientBuilder {

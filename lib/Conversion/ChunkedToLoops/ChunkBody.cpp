@@ -1,0 +1,184 @@
+//===- ChunkBody.cpp - the region of a chunk, made ready for a CPU --------===//
+
+#include "ChunkBody.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+
+using namespace mlir;
+using namespace linattn;
+
+static bool is16Bit(Value value) {
+  Type element = getElementTypeOrSelf(value.getType());
+  return element.isF16() || element.isBF16();
+}
+
+/// The value of a 16-bit operand of a product in the arithmetic type: rounded
+/// if its rounding counts, else what was rounded.
+static Value widenOperand(RewriterBase &rewriter, Value operand, Type element,
+                          bool keepRounding) {
+  Location loc = operand.getLoc();
+  auto type = cast<RankedTensorType>(operand.getType());
+  if (!keepRounding) {
+    if (auto rounding = operand.getDefiningOp<arith::TruncFOp>())
+      if (getElementTypeOrSelf(rounding.getIn().getType()) == element)
+        return rounding.getIn();
+    if (auto transpose = operand.getDefiningOp<linalg::TransposeOp>()) {
+      Value source =
+          widenOperand(rewriter, transpose.getInput(), element, keepRounding);
+      Value init =
+          tensor::EmptyOp::create(rewriter, loc, type.getShape(), element);
+      return linalg::TransposeOp::create(rewriter, loc, source, init,
+                                         transpose.getPermutation())
+          ->getResult(0);
+    }
+  }
+  return arith::ExtFOp::create(rewriter, loc, type.clone(element), operand);
+}
+
+static void widenProducts(RewriterBase &rewriter, ChunkedOp op,
+                          bool keepRounding) {
+  SmallVector<linalg::MatmulOp> products;
+  op.getBody().walk(
+      [&](linalg::MatmulOp product) { products.push_back(product); });
+  for (linalg::MatmulOp product : products) {
+    Type element = getElementTypeOrSelf(product.getResult(0).getType());
+    rewriter.setInsertionPoint(product);
+    SmallVector<Value> inputs(product.getInputs());
+    if (llvm::none_of(inputs, is16Bit))
+      continue;
+    for (Value &input : inputs)
+      if (is16Bit(input))
+        input = widenOperand(rewriter, input, element, keepRounding);
+    rewriter.replaceOpWithNewOp<linalg::MatmulOp>(
+        product, product->getResultTypes(), inputs, product.getOutputs());
+  }
+  if (keepRounding)
+    return;
+  op.getBody().walk(
+      [](DecayProductOp product) { product.setMma(MmaPrecision::F32); });
+}
+
+/// T R with T = (I - A)^{-1} that nothing else uses is solved for R: on a CPU
+/// the triangular solve costs half of the inverse and its product.
+static void applyInverses(RewriterBase &rewriter, ChunkedOp op) {
+  SmallVector<linalg::MatmulOp> products;
+  op.getBody().walk(
+      [&](linalg::MatmulOp product) { products.push_back(product); });
+  for (linalg::MatmulOp product : products) {
+    auto inverse = product.getInputs()[0].getDefiningOp<UnitLowerSolveOp>();
+    if (!inverse || !inverse.isInverse() || !inverse.getResult().hasOneUse() ||
+        !matchPattern(product.getOutputs()[0], m_AnyZeroFloat()))
+      continue;
+    rewriter.setInsertionPoint(product);
+    auto type = cast<RankedTensorType>(product.getResult(0).getType());
+    Value init = tensor::EmptyOp::create(
+        rewriter, product.getLoc(), type.getShape(), type.getElementType());
+    rewriter.replaceOpWithNewOp<UnitLowerSolveOp>(
+        product, type, product.getInputs()[1], inverse.getMatrices(),
+        ValueRange{}, init, inverse.getTransposed());
+    rewriter.eraseOp(inverse);
+  }
+}
+
+static LogicalResult decompose(RewriterBase &rewriter, ChunkedOp op) {
+  SmallVector<linalg::AggregatedOpInterface> ops;
+  op.getBody().walk([&](Operation *inner) {
+    if (isa<DecayProductOp, DecayScanOp, UnitLowerSolveOp>(inner))
+      ops.push_back(cast<linalg::AggregatedOpInterface>(inner));
+  });
+  for (linalg::AggregatedOpInterface inner : ops) {
+    rewriter.setInsertionPoint(inner);
+    FailureOr<SmallVector<Value>> values = inner.decomposeOperation(rewriter);
+    if (failed(values))
+      return inner->emitOpError("cannot be decomposed for a CPU");
+    rewriter.replaceOp(inner, *values);
+  }
+  return success();
+}
+
+/// Constants that a product adds to would be copied from memory each time.
+static void fillConstants(RewriterBase &rewriter, ChunkedOp op) {
+  SmallVector<OpOperand *> inits;
+  op.getBody().walk([&](DestinationStyleOpInterface inner) {
+    for (OpOperand &init : inner.getDpsInitsMutable())
+      inits.push_back(&init);
+  });
+  for (OpOperand *init : inits) {
+    DenseElementsAttr value;
+    if (!matchPattern(init->get(), m_Constant(&value)) || !value.isSplat())
+      continue;
+    Operation *user = init->getOwner();
+    rewriter.setInsertionPoint(user);
+    Location loc = user->getLoc();
+    Value number = arith::ConstantOp::create(
+        rewriter, loc, cast<TypedAttr>(value.getSplatValue<Attribute>()));
+    Value empty = tensor::EmptyOp::create(
+        rewriter, loc, value.getType().getShape(), value.getElementType());
+    init->set(
+        linalg::FillOp::create(rewriter, loc, number, empty).getResult(0));
+  }
+}
+
+LogicalResult linattn::prepareChunkBody(ChunkedOp op, bool keepRounding) {
+  IRRewriter rewriter(op.getContext());
+  auto simplify = [&] {
+    DominanceInfo dominance(op);
+    eliminateCommonSubExpressions(rewriter, dominance, op);
+    for (Operation &inner :
+         llvm::make_early_inc_range(llvm::reverse(*op.getBlock())))
+      if (isOpTriviallyDead(&inner))
+        rewriter.eraseOp(&inner);
+  };
+  simplify();
+  widenProducts(rewriter, op, keepRounding);
+  simplify();
+  applyInverses(rewriter, op);
+  if (failed(decompose(rewriter, op)))
+    return failure();
+  simplify();
+  fillConstants(rewriter, op);
+  // Broadcasts take part in the fusion of elementwise operations.
+  SmallVector<linalg::BroadcastOp> broadcasts;
+  op.getBody().walk(
+      [&](linalg::BroadcastOp broadcast) { broadcasts.push_back(broadcast); });
+  for (linalg::BroadcastOp broadcast : broadcasts) {
+    rewriter.setInsertionPoint(broadcast);
+    if (failed(linalg::generalizeNamedOp(rewriter, broadcast)))
+      return failure();
+  }
+  return success();
+}
+
+/// Whether the value is the mask of valid rows, in any shape.
+static bool isValidMask(Value value, ChunkedOp op) {
+  while (true) {
+    if (value == op.getValidArg())
+      return true;
+    auto generic = value.getDefiningOp<linalg::GenericOp>();
+    if (!generic || generic.getNumDpsInputs() != 1 ||
+        !llvm::hasSingleElement(*generic.getBody()))
+      return false;
+    value = generic.getDpsInputOperand(0)->get();
+  }
+}
+
+void linattn::cloneChunkBody(OpBuilder &builder, ChunkedOp op,
+                             IRMapping &mapping, bool whole) {
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    if (whole) {
+      if (inner.getNumResults() == 1 && isValidMask(inner.getResult(0), op))
+        continue;
+      if (auto select = dyn_cast<arith::SelectOp>(inner);
+          select && isValidMask(select.getCondition(), op)) {
+        mapping.map(select.getResult(), mapping.lookup(select.getTrueValue()));
+        continue;
+      }
+    }
+    builder.clone(inner, mapping);
+  }
+}

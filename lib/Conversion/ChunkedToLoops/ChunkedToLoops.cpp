@@ -1,0 +1,216 @@
+//===- ChunkedToLoops.cpp - the chunk form on a CPU -----------------------===//
+//
+// See the description of the pass in Passes.td. This file makes the loops over
+// chunks; ChunkBody.cpp prepares the region that they repeat.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../Common/SequenceLowering.h"
+#include "ChunkBody.h"
+
+#include "linattn/Conversion/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace linattn {
+#define GEN_PASS_DEF_CHUNKEDTOLOOPS
+#include "linattn/Conversion/Passes.h.inc"
+} // namespace linattn
+
+using namespace mlir;
+using namespace linattn;
+
+namespace {
+
+class ChunkedLowering : public SequenceLowering<ChunkedOp> {
+public:
+  using SequenceLowering::SequenceLowering;
+
+private:
+  void emitTokens(Value n, Value h, Value begin, Value end,
+                  ArrayRef<Value> homes) override;
+  /// Rows [t, t + rows) of the sequence, all of a chunk where `rows` is null.
+  void emitChunk(Value n, Value h, Value t, Value rows, ArrayRef<Value> homes);
+  /// The rows of an operand as [C, ..] in place, or as many as there are.
+  Value rowsView(Value buffer, ArrayRef<Value> at, OpFoldResult rows);
+  /// A copy of the rows that exist, and zeros behind them.
+  Value paddedRows(Value view, RankedTensorType tile);
+  Value toTensor(Value buffer, Type type) {
+    return bufferization::ToTensorOp::create(builder, loc, type, buffer,
+                                             /*restrict=*/true);
+  }
+  void store(Value tile, Value buffer) {
+    bufferization::MaterializeInDestinationOp::create(
+        builder, loc, Type(), tile, buffer, /*restrict=*/true,
+        /*writable=*/true);
+  }
+  Value tailMask(Value rows);
+};
+
+Value ChunkedLowering::rowsView(Value buffer, ArrayRef<Value> at,
+                                OpFoldResult rows) {
+  auto type = cast<MemRefType>(buffer.getType());
+  unsigned timeDim = op.getHeadDim() - 1;
+  SmallVector<OpFoldResult> offsets(at.begin(), at.end()), sizes, strides;
+  SmallVector<int64_t> shape;
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    strides.push_back(builder.getIndexAttr(1));
+    if (d >= (int64_t)offsets.size())
+      offsets.push_back(builder.getIndexAttr(0));
+    if (d == timeDim) {
+      sizes.push_back(rows);
+      shape.push_back(getConstantIntValue(rows).value_or(ShapedType::kDynamic));
+    } else if (d < (int64_t)at.size()) {
+      sizes.push_back(builder.getIndexAttr(1));
+    } else {
+      sizes.push_back(builder.getIndexAttr(type.getDimSize(d)));
+      shape.push_back(type.getDimSize(d));
+    }
+  }
+  auto view = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
+      shape, type, offsets, sizes, strides));
+  return memref::SubViewOp::create(builder, loc, view, buffer, offsets, sizes,
+                                   strides);
+}
+
+Value ChunkedLowering::paddedRows(Value view, RankedTensorType tile) {
+  Type element = tile.getElementType();
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+  Value buffer = memref::AllocOp::create(
+      builder, loc, MemRefType::get(tile.getShape(), element));
+  linalg::FillOp::create(builder, loc, zero, buffer);
+  SmallVector<OpFoldResult> offsets(tile.getRank(), builder.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(tile.getRank(), builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes = memref::getMixedSizes(builder, loc, view);
+  Value head =
+      memref::SubViewOp::create(builder, loc, buffer, offsets, sizes, strides);
+  memref::CopyOp::create(builder, loc, view, head);
+  return toTensor(buffer, tile);
+}
+
+/// Which tokens of the last chunk exist.
+Value ChunkedLowering::tailMask(Value rows) {
+  auto type = cast<RankedTensorType>(op.getValidArg().getType());
+  Value init = tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                       type.getElementType());
+  AffineMap map = builder.getMultiDimIdentityMap(1);
+  return linalg::GenericOp::create(
+             builder, loc, type, ValueRange{}, init, ArrayRef<AffineMap>{map},
+             ArrayRef<utils::IteratorType>{utils::IteratorType::parallel},
+             [&](OpBuilder &b, Location l, ValueRange) {
+               Value i = linalg::IndexOp::create(b, l, 0);
+               Value inside = arith::CmpIOp::create(
+                   b, l, arith::CmpIPredicate::ult, i, rows);
+               linalg::YieldOp::create(b, l, inside);
+             })
+      .getResult(0);
+}
+
+void ChunkedLowering::emitTokens(Value n, Value h, Value begin, Value end,
+                                 ArrayRef<Value> homes) {
+  int64_t chunk = op.getChunk();
+  Value length = arith::SubIOp::create(builder, loc, end, begin);
+  Value tail = arith::RemUIOp::create(builder, loc, length, index(chunk));
+  Value last = arith::SubIOp::create(builder, loc, end, tail);
+  auto loop = scf::ForOp::create(builder, loc, begin, last, index(chunk));
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value t = loop.getInductionVar();
+    emitChunk(n, h, t, {}, homes);
+    if (op.getSnapshots()) {
+      Value stop = arith::AddIOp::create(builder, loc, t, index(chunk - 1));
+      emitSnapshots(n, h, stop, begin, end, homes);
+    }
+  }
+  Value any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                    tail, index(0));
+  auto branch = scf::IfOp::create(builder, loc, any, /*withElse=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  emitChunk(n, h, last, tail, homes);
+  if (op.getSnapshots()) {
+    Value stop = arith::SubIOp::create(builder, loc, end, index(1));
+    emitSnapshots(n, h, stop, begin, end, homes);
+  }
+}
+
+void ChunkedLowering::emitChunk(Value n, Value h, Value t, Value rows,
+                                ArrayRef<Value> homes) {
+  OpFoldResult count = builder.getIndexAttr(op.getChunk());
+  if (rows)
+    count = rows;
+  IRMapping mapping;
+  for (auto [arg, buffer] : llvm::zip(op.getTokenArgs(), tokens)) {
+    auto tile = cast<RankedTensorType>(arg.getType());
+    int64_t heads =
+        cast<MemRefType>(buffer.getType()).getDimSize(op.getHeadDim());
+    Value view = rowsView(buffer, at(n, t, operandHead(heads, h)), count);
+    mapping.map(arg, rows ? paddedRows(view, tile) : toTensor(view, tile));
+  }
+  for (auto [arg, buffer] : llvm::zip(op.getParamArgs(), params)) {
+    auto type = cast<MemRefType>(buffer.getType());
+    SmallVector<OpFoldResult> offsets = {operandHead(type.getDimSize(0), h)};
+    SmallVector<OpFoldResult> sizes = {builder.getIndexAttr(1)};
+    for (int64_t d = 1; d < type.getRank(); ++d) {
+      offsets.push_back(builder.getIndexAttr(0));
+      sizes.push_back(builder.getIndexAttr(type.getDimSize(d)));
+    }
+    SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
+    auto view = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
+        type.getShape().drop_front(), type, offsets, sizes, strides));
+    mapping.map(arg,
+                toTensor(memref::SubViewOp::create(builder, loc, view, buffer,
+                                                   offsets, sizes, strides),
+                         arg.getType()));
+  }
+  for (auto [arg, home] : llvm::zip(op.getStateArgs(), homes))
+    mapping.map(arg, toTensor(home, arg.getType()));
+  if (rows)
+    mapping.map(op.getValidArg(), tailMask(rows));
+  cloneChunkBody(builder, op, mapping, /*whole=*/!rows);
+
+  ValueRange yielded = op.getBlock()->getTerminator()->getOperands();
+  for (auto [value, buffer] :
+       llvm::zip(yielded.take_front(outputs.size()), outputs)) {
+    Value tile = mapping.lookup(value);
+    Value view = rowsView(buffer, at(n, t, h), count);
+    if (!rows) {
+      store(tile, view);
+      continue;
+    }
+    auto type = cast<RankedTensorType>(tile.getType());
+    SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0));
+    SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
+    SmallVector<OpFoldResult> sizes = memref::getMixedSizes(builder, loc, view);
+    store(tensor::ExtractSliceOp::create(builder, loc, tile, offsets, sizes,
+                                         strides),
+          view);
+  }
+  // The states last: everything that reads the old ones stands before.
+  for (auto [value, home] :
+       llvm::zip(yielded.drop_front(outputs.size()), homes))
+    store(mapping.lookup(value), home);
+}
+
+struct ChunkedToLoopsPass
+    : linattn::impl::ChunkedToLoopsBase<ChunkedToLoopsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<ChunkedOp> ops;
+    getOperation().walk([&](ChunkedOp op) { ops.push_back(op); });
+    for (ChunkedOp op : ops) {
+      if (failed(prepareChunkBody(op, keepRounding)) ||
+          failed(ChunkedLowering(op).run()))
+        return signalPassFailure();
+      ++numLowered;
+    }
+  }
+};
+
+} // namespace

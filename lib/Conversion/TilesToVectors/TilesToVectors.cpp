@@ -1,0 +1,279 @@
+//===- TilesToVectors.cpp - linalg on tiles as vector code ----------------===//
+//
+// See the description of the pass in Passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "linattn/Conversion/Passes.h"
+#include "linattn/Conversion/StepValues.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace linattn {
+#define GEN_PASS_DEF_TILESTOVECTORS
+#include "linattn/Conversion/Passes.h.inc"
+} // namespace linattn
+
+using namespace mlir;
+using namespace linattn;
+
+namespace {
+
+/// Rows and bytes of columns of one register block: 12 sums of 32 bytes.
+constexpr int64_t kBlockRows = 6;
+constexpr int64_t kBlockBytes = 64;
+
+struct Emitter {
+  OpBuilder builder;
+  Location loc;
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+  Value add(Value x, Value y) {
+    return arith::AddIOp::create(builder, loc, x, y);
+  }
+  /// A loop from 0 to `count`; a single round needs none.
+  void loop(int64_t count, int64_t step, llvm::function_ref<void(Value)> body) {
+    if (count <= 0)
+      return;
+    if (count == step)
+      return body(index(0));
+    auto loop =
+        scf::ForOp::create(builder, loc, index(0), index(count), index(step));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar());
+  }
+};
+
+bool isStaticRowMajor(Value value) {
+  auto type = dyn_cast<MemRefType>(value.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  return type && type.hasStaticShape() && type.getRank() == 2 &&
+         succeeded(type.getStridesAndOffset(strides, offset)) &&
+         strides.back() == 1;
+}
+
+/// Whether operands and result have one element type, a float.
+bool hasOneFloatType(linalg::MatmulOp product) {
+  Type element = getElementTypeOrSelf(product.getInputs()[0].getType());
+  return isa<FloatType>(element) &&
+         llvm::all_of(product->getOperandTypes(), [&](Type type) {
+           return getElementTypeOrSelf(type) == element;
+         });
+}
+
+/// c [M, N] += a [M, K] b [K, N].
+class ProductEmitter : Emitter {
+public:
+  ProductEmitter(linalg::MatmulOp op, Value panel)
+      : Emitter{OpBuilder(op), op.getLoc()}, a(op.getInputs()[0]),
+        b(op.getInputs()[1]), c(op.getOutputs()[0]), panel(panel) {
+    auto type = cast<MemRefType>(a.getType());
+    rows = type.getDimSize(0);
+    depth = type.getDimSize(1);
+    columns = cast<MemRefType>(b.getType()).getDimSize(1);
+    element = type.getElementType();
+  }
+
+  static int64_t blockColumns(Type element) {
+    return kBlockBytes * 8 / element.getIntOrFloatBitWidth();
+  }
+
+  void run() {
+    int64_t width = blockColumns(element);
+    int64_t whole = columns / width * width;
+    loop(whole, width, [&](Value j) { emitColumns(j, width); });
+    if (columns > whole)
+      emitColumns(index(whole), columns - whole);
+  }
+
+private:
+  void emitColumns(Value j, int64_t width) {
+    auto type = VectorType::get({width}, element);
+    // Side by side, so that the loop over the depth reads memory in order.
+    loop(depth, 1, [&](Value k) {
+      Value row =
+          vector::LoadOp::create(builder, loc, type, b, ValueRange{k, j});
+      vector::StoreOp::create(builder, loc, row, panel,
+                              ValueRange{k, index(0)});
+    });
+    int64_t whole = rows / kBlockRows * kBlockRows;
+    loop(whole, kBlockRows,
+         [&](Value i) { emitBlock(i, j, kBlockRows, type); });
+    if (rows > whole)
+      emitBlock(index(whole), j, rows - whole, type);
+  }
+
+  void emitBlock(Value i, Value j, int64_t height, VectorType type) {
+    SmallVector<Value> at, sums;
+    for (int64_t r = 0; r < height; ++r) {
+      at.push_back(add(i, index(r)));
+      sums.push_back(
+          vector::LoadOp::create(builder, loc, type, c, ValueRange{at[r], j}));
+    }
+    auto loop = scf::ForOp::create(builder, loc, index(0), index(depth),
+                                   index(1), sums);
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(loop.getBody());
+      Value k = loop.getInductionVar();
+      Value column = vector::LoadOp::create(builder, loc, type, panel,
+                                            ValueRange{k, index(0)});
+      SmallVector<Value> next;
+      auto contract = arith::FastMathFlags::contract;
+      for (auto [row, sum] : llvm::zip(at, loop.getRegionIterArgs())) {
+        Value x = memref::LoadOp::create(builder, loc, a, ValueRange{row, k});
+        Value splat = vector::BroadcastOp::create(builder, loc, type, x);
+        Value product =
+            arith::MulFOp::create(builder, loc, splat, column, contract);
+        next.push_back(
+            arith::AddFOp::create(builder, loc, product, sum, contract));
+      }
+      scf::YieldOp::create(builder, loc, next);
+    }
+    for (auto [row, sum] : llvm::zip(at, loop.getResults()))
+      vector::StoreOp::create(builder, loc, sum, c, ValueRange{row, j});
+  }
+
+  Value a, b, c, panel;
+  int64_t rows, depth, columns;
+  Type element;
+};
+
+/// b [N, M] = a [M, N]^T, by blocks.
+class TransposeEmitter : Emitter {
+public:
+  explicit TransposeEmitter(linalg::TransposeOp op)
+      : Emitter{OpBuilder(op), op.getLoc()}, from(op.getInput()),
+        to(op.getInit()) {}
+
+  void run() {
+    auto type = cast<MemRefType>(from.getType());
+    pieces(type.getDimSize(0), [&](Value i, int64_t height) {
+      pieces(type.getDimSize(1), [&](Value j, int64_t width) {
+        emitBlock(i, j, height, width, type.getElementType());
+      });
+    });
+  }
+
+private:
+  static constexpr int64_t kBlock = 8;
+
+  void pieces(int64_t size, llvm::function_ref<void(Value, int64_t)> body) {
+    int64_t whole = size / kBlock * kBlock;
+    loop(whole, kBlock, [&](Value at) { body(at, kBlock); });
+    if (size > whole)
+      body(index(whole), size - whole);
+  }
+
+  void emitBlock(Value i, Value j, int64_t height, int64_t width,
+                 Type element) {
+    auto type = VectorType::get({height, width}, element);
+    auto row = VectorType::get({width}, element);
+    Value block = arith::ConstantOp::create(builder, loc, type,
+                                            builder.getZeroAttr(type));
+    for (int64_t r = 0; r < height; ++r) {
+      Value part = vector::LoadOp::create(builder, loc, row, from,
+                                          ValueRange{add(i, index(r)), j});
+      block = vector::InsertOp::create(builder, loc, part, block, r);
+    }
+    Value turned = vector::TransposeOp::create(builder, loc, block,
+                                               ArrayRef<int64_t>{1, 0});
+    for (int64_t r = 0; r < width; ++r) {
+      Value part = vector::ExtractOp::create(builder, loc, turned, r);
+      vector::StoreOp::create(builder, loc, part, to,
+                              ValueRange{add(j, index(r)), i});
+    }
+  }
+
+  Value from, to;
+};
+
+struct TilesToVectorsPass
+    : linattn::impl::TilesToVectorsBase<TilesToVectorsPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<scf::ParallelOp> loops;
+    getOperation().walk([&](scf::ParallelOp loop) {
+      if (!loop->getParentOfType<scf::ParallelOp>())
+        loops.push_back(loop);
+    });
+    for (scf::ParallelOp loop : loops)
+      if (failed(lower(loop)))
+        return signalPassFailure();
+  }
+
+  /// One panel of packed columns serves all products of a parallel iteration.
+  Value makePanel(scf::ParallelOp loop, ArrayRef<linalg::MatmulOp> products,
+                  Type element) {
+    int64_t depth = 0;
+    for (linalg::MatmulOp product : products) {
+      auto type = cast<MemRefType>(product.getInputs()[0].getType());
+      if (type.getElementType() == element)
+        depth = std::max(depth, type.getDimSize(1));
+    }
+    OpBuilder builder = OpBuilder::atBlockBegin(loop.getBody());
+    return memref::AllocOp::create(
+        builder, loop.getLoc(),
+        MemRefType::get({depth, ProductEmitter::blockColumns(element)},
+                        element),
+        ValueRange{}, builder.getI64IntegerAttr(64));
+  }
+
+  LogicalResult lower(scf::ParallelOp loop) {
+    SmallVector<linalg::LinalgOp> others;
+    SmallVector<linalg::MatmulOp> products;
+    SmallVector<linalg::TransposeOp> transposes;
+    loop.walk([&](linalg::LinalgOp op) {
+      if (auto product = dyn_cast<linalg::MatmulOp>(op.getOperation());
+          product && llvm::all_of(product->getOperands(), isStaticRowMajor) &&
+          hasOneFloatType(product) && !product.hasUserDefinedMaps()) {
+        products.push_back(product);
+        return;
+      }
+      if (auto transpose = dyn_cast<linalg::TransposeOp>(op.getOperation());
+          transpose &&
+          llvm::all_of(transpose->getOperands(), isStaticRowMajor)) {
+        transposes.push_back(transpose);
+        return;
+      }
+      others.push_back(op);
+    });
+    llvm::DenseMap<Type, Value> panels;
+    for (linalg::MatmulOp product : products) {
+      Type element = getElementTypeOrSelf(product.getInputs()[0].getType());
+      Value &panel = panels[element];
+      if (!panel)
+        panel = makePanel(loop, products, element);
+      ProductEmitter(product, panel).run();
+      product->erase();
+      ++numProducts;
+    }
+    for (linalg::TransposeOp transpose : transposes) {
+      TransposeEmitter(transpose).run();
+      transpose->erase();
+      ++numTransposes;
+    }
+    IRRewriter rewriter(&getContext());
+    for (linalg::LinalgOp op : others) {
+      rewriter.setInsertionPoint(op);
+      if (failed(linalg::linalgOpToLoops(rewriter, op)))
+        return op.emitOpError("has no form in loops");
+      rewriter.eraseOp(op);
+    }
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,43 @@
+# Case H11: a sequence cut in two, the state fed onward, gives what the uncut
+# one gives: every operator, cuts beside and at multiples of 64. The token loop
+# does the same arithmetic either way, so the results are the same bits.
+#
+# REQUIRES: numpy, linattn-run
+# RUN: %python %s linattn-run %t
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "Inputs"))
+from harness import *
+from operators import *
+
+T, CUTS = 300, (1, 63, 64, 100, 299)
+
+for name in OPERATORS:
+    path = write_module(name, module(name))
+    states = state_names(name)
+    whole = run(path, offsets([0, T]), "--gates=mixed", "--seed=11")
+
+    # All cuts at once, as packed sequences: first the pieces before the cuts,
+    # then those behind, which start from the states of the first.
+    def pieces(ranges, initial):
+        inputs = {
+            t: np.concatenate([whole["in_" + t][a:b] for a, b in ranges])
+            for t in token_names(name)
+        }
+        inputs |= {p: whole["in_" + p] for p in param_names(name)}
+        ends = np.cumsum([0] + [b - a for a, b in ranges])
+        got = run(path, offsets(ends), inputs=inputs | initial, verify=False)
+        return np.split(got["out_0"], ends[1:-1]), got
+
+    repeat = {s: np.repeat(whole["in_" + s], len(CUTS), axis=0) for s in states}
+    head, got = pieces([(0, c) for c in CUTS], repeat)
+    onward = {s: got[f"out_{i}"] for i, s in enumerate(states, start=1)}
+    tail, got = pieces([(c, T) for c in CUTS], onward)
+
+    for n, cut in enumerate(CUTS):
+        o = np.concatenate([head[n], tail[n]])
+        assert same_bits(o, whole["out_0"]), (name, cut)
+        for i, _ in enumerate(states, start=1):
+            assert same_bits(got[f"out_{i}"][n], whole[f"out_{i}"][0]), (name, cut)
