@@ -60,6 +60,13 @@ separate_arguments(_linattn_llvm_defs NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 target_compile_options(linattn_mlir_flags INTERFACE ${_linattn_llvm_defs}
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>)
 
+# Everything that uses LLVM's support library alone links this.
+add_library(linattn_llvm_flags INTERFACE)
+target_link_libraries(linattn_llvm_flags INTERFACE linattn_flags)
+target_include_directories(linattn_llvm_flags SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
+target_compile_options(linattn_llvm_flags INTERFACE ${_linattn_llvm_defs}
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>)
+
 # One precompiled header of the MLIR headers that most files include.
 # Unlike WRITE, CONFIGURE leaves a file alone that says the same already.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/pch.cpp
@@ -79,7 +86,7 @@ function(linattn_add_library name)
   set_property(GLOBAL APPEND PROPERTY LINATTN_LIBRARIES ${name})
   set_target_properties(${name} PROPERTIES LINATTN_LINK_LIBS "${ARG_LINK_LIBS}")
   if(ARG_NO_MLIR)
-    target_link_libraries(${name} PRIVATE linattn_flags PUBLIC ${ARG_LINK_LIBS})
+    target_link_libraries(${name} PRIVATE linattn_llvm_flags PUBLIC ${ARG_LINK_LIBS})
   else()
     target_link_libraries(${name} PRIVATE linattn_mlir_flags PUBLIC ${ARG_LINK_LIBS} MLIR LLVM)
     target_precompile_headers(${name} REUSE_FROM linattn_pch)
@@ -96,7 +103,7 @@ function(linattn_add_tool name)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX
     INSTALL_RPATH "$ORIGIN/../lib;${LLVM_LIBRARY_DIR}")
   if(ARG_NO_MLIR)
-    target_link_libraries(${name}-objects PRIVATE linattn_flags)
+    target_link_libraries(${name}-objects PRIVATE linattn_llvm_flags)
     target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
   else()
     target_link_libraries(${name}-objects PRIVATE linattn_mlir_flags)

@@ -29,6 +29,10 @@ static std::unique_ptr<Executor> makeOracle(const Target &target) {
   return makeCPUExecutor(options);
 }
 
+static std::unique_ptr<Executor> makeSimulated(const Target &target) {
+  return makeSimExecutor(target.threads);
+}
+
 /// The chunk form, in f32 or widened: the algebra alone, or with roundings kept
 /// the model of what a device errs.
 static std::unique_ptr<Executor> makeChunkwise(const Target &target) {
@@ -59,6 +63,7 @@ static constexpr Entry kExecutors[] = {
     {"cpu", "serial", "fp64", makeOracle},
     {"cpu", "chunkwise", "fp32", makeChunkwise},
     {"cpu", "chunkwise", "fp64", makeChunkwise},
+    {"sim", "serial", "fp32", makeSimulated},
 };
 
 llvm::Expected<std::unique_ptr<Executor>>

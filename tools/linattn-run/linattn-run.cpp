@@ -1,14 +1,10 @@
 //===- linattn-run.cpp - runs a function and checks it --------------------===//
 
-#include "linattn/Dialect/LinAttn/IR/LinAttn.h"
+#include "linattn/Compile/Compile.h"
 #include "linattn/Runner/CommandLine.h"
 
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/OpenMP/OpenMPToLLVMIRTranslation.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -40,12 +36,7 @@ int main(int argc, char **argv) {
     return kBadInput;
 
   mlir::DialectRegistry registry;
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
-  registry.insert<linattn::LinAttnDialect>();
-  mlir::registerBuiltinDialectTranslation(registry);
-  mlir::registerLLVMDialectTranslation(registry);
-  mlir::registerOpenMPDialectTranslation(registry);
+  linattn::registerCompileDialects(registry);
   mlir::MLIRContext context(registry);
 
   llvm::SourceMgr sources;

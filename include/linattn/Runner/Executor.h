@@ -54,6 +54,10 @@ struct CPUOptions {
 /// Compiles for this machine and runs in this process.
 std::unique_ptr<Executor> makeCPUExecutor(CPUOptions options);
 
+/// Compiles to PTX and runs it in the simulator, on `threads` host threads (0:
+/// one per core).
+std::unique_ptr<Executor> makeSimExecutor(unsigned threads);
+
 /// What `--device`, `--lowering` and `--precision` name.
 struct Target {
   std::string device = "cpu";

@@ -37,6 +37,14 @@ Value simt::emitShuffleXor(OpBuilder &builder, Location loc, Value value,
                               NVVM::ShflKind::bfly, UnitAttr());
 }
 
+Value simt::emitOpaque(OpBuilder &builder, Location loc, Value pointer) {
+  return LLVM::InlineAsmOp::create(
+             builder, loc, pointer.getType(), pointer, "mov.b64 $0, $1;",
+             "=l,l", /*has_side_effects=*/false, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
 void simt::markKernel(Operation *func, int32_t threads) {
   Builder builder(func->getContext());
   func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
@@ -45,4 +53,7 @@ void simt::markKernel(Operation *func, int32_t threads) {
                 builder.getUnitAttr());
   func->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                 builder.getDenseI32ArrayAttr({threads, 1, 1}));
+  // One block is enough: otherwise ptxas may spill a few bytes to fit one more.
+  func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                builder.getI32IntegerAttr(1));
 }

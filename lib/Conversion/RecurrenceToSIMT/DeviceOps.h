@@ -26,6 +26,12 @@ mlir::Operation *emitBarrier(mlir::OpBuilder &builder, mlir::Location loc);
 mlir::Value emitShuffleXor(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value value, int32_t mask);
 
+/// The 64-bit pointer, as a value that LLVM knows nothing about. An address in
+/// a loop over tokens that is affine in the token would get a register pair of
+/// its own, incremented every token: 64 registers for the 32 rows of a state.
+mlir::Value emitOpaque(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value pointer);
+
 /// The dialects of these operations.
 void insertDeviceDialects(mlir::DialectRegistry &registry);
 

@@ -393,8 +393,9 @@ void KernelBuilder::storeSnapshots() {
       for (unsigned target :
            signature.getResult(op.getNumOutputs() + op.getNumStates() + i)) {
         const GlobalTensor &tensor = tensors[target];
-        states[i].store(versions[yielded[i]], stateBase(tensor, row, second),
-                        rowStride(tensor), tensor.type.getElementType());
+        Value base = emitOpaque(builder, loc, stateBase(tensor, row, second));
+        states[i].store(versions[yielded[i]], base, rowStride(tensor),
+                        tensor.type.getElementType());
       }
   });
 }

@@ -21,6 +21,13 @@ void SharedMemory::begin(StringRef name) {
       LLVM::LLVMPointerType::get(frame.builder.getContext(), kShared), symbol);
 }
 
+Value SharedMemory::copySize() {
+  // Not 0: nothing is added where an offset is 0.
+  Value size = frame.i32(-1);
+  copySizes.push_back(size.getDefiningOp());
+  return size;
+}
+
 void SharedMemory::beginToken() {
   OpBuilder &builder = frame.builder;
   Value local =
@@ -28,8 +35,7 @@ void SharedMemory::beginToken() {
   Value low =
       arith::TruncIOp::create(builder, frame.loc, builder.getI32Type(), local);
   Value parity = arith::AndIOp::create(builder, frame.loc, low, frame.i32(1));
-  Value size = frame.i32(0);
-  copySizes.push_back(size.getDefiningOp());
+  Value size = copySize();
   Value offset = arith::MulIOp::create(builder, frame.loc, parity, size);
   current = frame.advance(array->getResult(0), builder.getF32Type(), offset);
 }
@@ -59,9 +65,8 @@ int64_t SharedMemory::allocatePadded(int64_t size, int64_t padded) {
       Value element = frame.addI(frame.thread, frame.i32(slot + first));
       Value even = frame.advance(array->getResult(0), f32, element);
       frame.store(zero, even, sizeof(float));
-      Value size = frame.i32(0);
-      copySizes.push_back(size.getDefiningOp());
-      frame.store(zero, frame.advance(even, f32, size), sizeof(float));
+      Value odd = frame.advance(even, f32, copySize());
+      frame.store(zero, odd, sizeof(float));
     });
   }
   return slot;

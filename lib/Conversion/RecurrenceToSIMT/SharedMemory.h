@@ -36,10 +36,12 @@ public:
   int64_t getBytes() const { return 2 * used * int64_t(sizeof(float)); }
 
 private:
+  /// The floats of one copy: a constant that finish() sets.
+  mlir::Value copySize();
+
   KernelFrame &frame;
   std::string symbol;
   mlir::Operation *array = nullptr;
-  /// Constants that finish() sets to the floats of one copy.
   llvm::SmallVector<mlir::Operation *> copySizes;
   mlir::Value current;
   int64_t used = 0;

@@ -56,16 +56,35 @@ StateRows StateRowsBuilder::fill(FloatAttr value) {
   });
 }
 
-Value StateRowsBuilder::rowAddress(unsigned i, Value base, Value stride,
-                                   Type element, bool clamped) {
-  Value row = frame.hoisted({}, [&] {
-    Value mine = frame.mulI(frame.lane, frame.i32(kGroup));
-    Value row = frame.addI(mine, frame.i32(firstRow(i)));
-    if (clamped && lastRow(i) >= type.getKeys())
-      row = frame.minI(row, frame.i32(type.getKeys() - 1));
-    return frame.toI64(row);
+StateRows StateRowsBuilder::addresses(Value base, Value stride, Type element) {
+  auto offset = [&](int64_t rows) {
+    return frame.hoisted({},
+                         [&] { return frame.mulI(frame.i64(rows), stride); });
+  };
+  Value mine = frame.hoisted(
+      {}, [&] { return frame.mulI(frame.lane, frame.i32(kGroup)); });
+  Value last;
+  int64_t lastFirst = 0;
+  return forEachRow([&](unsigned i) -> Value {
+    if (hasRow(i)) {
+      Value row = frame.hoisted({}, [&] {
+        Value row = frame.addI(mine, frame.i32(firstRow(i)));
+        row = frame.minI(row, frame.i32(type.getKeys() - 1));
+        return frame.mulI(frame.toI64(row), stride);
+      });
+      return frame.advance(base, element, row);
+    }
+    // From row to row, so that few offsets stay in registers.
+    if (!last)
+      last = frame.advance(base, element, frame.hoisted({}, [&] {
+        Value row = frame.addI(mine, frame.i32(firstRow(i)));
+        return frame.mulI(frame.toI64(row), stride);
+      }));
+    else
+      last = frame.advance(last, element, offset(firstRow(i) - lastFirst));
+    lastFirst = firstRow(i);
+    return last;
   });
-  return frame.advance(base, element, frame.mulI(row, stride));
 }
 
 StateRows StateRowsBuilder::load(Value base, Value stride, Type element) {
@@ -74,10 +93,9 @@ StateRows StateRowsBuilder::load(Value base, Value stride, Type element) {
     column = frame.minI(column, frame.i32(type.getValues() - 1));
   base = frame.advance(base, element, frame.toI64(column));
   // All loads first, so that they are under way together.
-  StateRows rows = forEachRow([&](unsigned i) {
-    return frame.load(element,
-                      rowAddress(i, base, stride, element, /*clamped=*/true));
-  });
+  StateRows places = addresses(base, stride, element);
+  StateRows rows =
+      forEachRow([&](unsigned i) { return frame.load(element, places[i]); });
   return forEachRow(
       [&](unsigned i) { return masked(i, frame.toF32(rows[i])); });
 }
@@ -86,14 +104,12 @@ void StateRowsBuilder::store(const StateRows &rows, Value base, Value stride,
                              Type element) {
   frame.when(frame.hasColumn(type.getValues()), [&] {
     Value mine = frame.advance(base, element, frame.toI64(frame.column));
-    for (unsigned i : llvm::seq(size())) {
-      if (!exists(i))
-        continue;
-      frame.when(hasRow(i), [&] {
-        frame.store(frame.fromF32(rows[i], element),
-                    rowAddress(i, mine, stride, element, /*clamped=*/false));
-      });
-    }
+    StateRows places = addresses(mine, stride, element);
+    for (unsigned i : llvm::seq(size()))
+      if (exists(i))
+        frame.when(hasRow(i), [&] {
+          frame.store(frame.fromF32(rows[i], element), places[i]);
+        });
   });
 }
 

@@ -50,8 +50,9 @@ private:
   /// `value`, 0 in lanes that have no row `i`.
   mlir::Value masked(unsigned i, mlir::Value value);
   StateRows forEachRow(llvm::function_ref<mlir::Value(unsigned)> build);
-  mlir::Value rowAddress(unsigned i, mlir::Value base, mlir::Value stride,
-                         mlir::Type element, bool clamped);
+  /// Where the rows lie in a [K, V] matrix; those that this lane has not, at
+  /// the last row.
+  StateRows addresses(mlir::Value base, mlir::Value stride, mlir::Type element);
 
   KernelFrame &frame;
   StateType type;

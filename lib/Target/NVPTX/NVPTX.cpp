@@ -1,0 +1,137 @@
+//===- NVPTX.cpp - LLVM dialect to PTX ------------------------------------===//
+
+#include "linattn/Target/NVPTX.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Operation.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+
+extern "C" {
+void LLVMInitializeNVPTXTargetInfo(void);
+void LLVMInitializeNVPTXTarget(void);
+void LLVMInitializeNVPTXTargetMC(void);
+void LLVMInitializeNVPTXAsmPrinter(void);
+}
+
+static constexpr llvm::StringLiteral kTriple = "nvptx64-nvidia-cuda";
+
+void linattn::registerNVPTXTranslations(DialectRegistry &registry) {
+  registerBuiltinDialectTranslation(registry);
+  registerGPUDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+}
+
+std::string linattn::getLLVMVersion() { return LLVM_VERSION_STRING; }
+
+static llvm::Error makeError(const llvm::Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+static const llvm::Target *getTarget() {
+  static const llvm::Target *target = [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    std::string error;
+    return llvm::TargetRegistry::lookupTarget(llvm::Triple(kTriple), error);
+  }();
+  return target;
+}
+
+llvm::Expected<std::string> linattn::getPTXFeature(llvm::StringRef chip) {
+  // The first version of PTX that has the chip, but at least 8.0, of CUDA 12.
+  static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral>
+      versions[] = {
+          {"sm_80", "ptx80"},  {"sm_86", "ptx80"},   {"sm_87", "ptx80"},
+          {"sm_89", "ptx80"},  {"sm_90", "ptx80"},   {"sm_90a", "ptx80"},
+          {"sm_100", "ptx86"}, {"sm_100a", "ptx86"}, {"sm_100f", "ptx88"},
+          {"sm_103", "ptx88"}, {"sm_103a", "ptx88"}, {"sm_103f", "ptx88"},
+          {"sm_120", "ptx87"}, {"sm_120a", "ptx87"}, {"sm_120f", "ptx88"},
+          {"sm_121", "ptx88"}, {"sm_121a", "ptx88"}, {"sm_121f", "ptx88"}};
+  std::string known;
+  for (auto [name, version] : versions) {
+    if (name == chip)
+      return version.str();
+    known += (known.empty() ? "" : ", ") + name.str();
+  }
+  return makeError("target '" + chip + "' is none of " + known);
+}
+
+/// O3, as for any target; passes that know the target get it.
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graphs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PipelineTuningOptions tuning;
+  // The loop over tokens is long already; its body must stay in the
+  // instruction cache.
+  tuning.LoopUnrolling = false;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graphs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graphs, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, modules);
+}
+
+llvm::Expected<std::string> linattn::translateToPTX(Operation *gpuModule,
+                                                    llvm::StringRef chip) {
+  llvm::Expected<std::string> feature = getPTXFeature(chip);
+  if (!feature)
+    return feature.takeError();
+  const llvm::Target *target = getTarget();
+  if (!target)
+    return makeError("this LLVM was built without the NVPTX target");
+
+  std::string diagnostics;
+  ScopedDiagnosticHandler handler(
+      gpuModule->getContext(), [&](Diagnostic &diagnostic) {
+        llvm::raw_string_ostream(diagnostics) << "\n" << diagnostic;
+        return success();
+      });
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module =
+      translateModuleToLLVMIR(gpuModule, context);
+  if (!module)
+    return makeError("no translation to LLVM IR:" + diagnostics);
+
+  llvm::Triple triple(kTriple);
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, chip, "+" + *feature, llvm::TargetOptions(), std::nullopt,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  if (!machine || !machine->getMCSubtargetInfo()->isCPUStringValid(chip))
+    return makeError("LLVM " + getLLVMVersion() + " has no target '" + chip +
+                     "'");
+  module->setTargetTriple(triple);
+  module->setDataLayout(machine->createDataLayout());
+  optimize(*module, *machine);
+
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr,
+                                   llvm::CodeGenFileType::AssemblyFile))
+    return makeError("LLVM cannot emit PTX");
+  passes.run(*module);
+  return text.str().str();
+}

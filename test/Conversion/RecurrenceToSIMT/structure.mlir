@@ -1,0 +1,121 @@
+// RUN: linattn-opt --linattn-recurrence-to-simt --split-input-file %s | FileCheck %s
+
+// K = V = 128: 4 lanes share a column, 32 columns a block, 32 rows a thread. One
+// barrier a token, after which the next token's elements are loaded; both reads
+// are summed by 32 fmas and 2 shuffles; keys come back 16 bytes at a time.
+
+// CHECK-LABEL: gpu.module @gated_deltanet
+// CHECK: llvm.mlir.global internal @gated_deltanet_shared() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<512 x f32>
+// CHECK: llvm.func @gated_deltanet(%{{[a-z0-9]+}}: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %{{[a-z0-9]+}}: i64, %{{[a-z0-9]+}}: i64, %{{[a-z0-9]+}}: i64,
+// CHECK-SAME: gpu.kernel
+// CHECK-SAME: block = 128
+// CHECK-SAME: lanes = 4
+// CHECK-SAME: slices = 4
+// CHECK-SAME: nvvm.reqntid = array<i32: 128, 1, 1>
+// Initial states: one coalesced load a row.
+// CHECK-COUNT-32: llvm.load %{{.*}} : !llvm.ptr<1> -> f32
+// CHECK: scf.if
+// First token: q, k, then the scalars and v.
+// CHECK: %[[FOR:.*]]:37 = scf.for %{{.*}} iter_args(
+// CHECK-COUNT-2: llvm.store %{{.*}} : f32, !llvm.ptr<3>
+// CHECK-NEXT: nvvm.barrier
+// CHECK-COUNT-5: llvm.load %{{.*}} : !llvm.ptr<1>
+// CHECK: math.exp
+// CHECK-COUNT-32: arith.mulf
+// CHECK-COUNT-8: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK-COUNT-28: math.fma
+// CHECK: nvvm.shfl.sync bfly
+// CHECK: nvvm.shfl.sync bfly
+// CHECK-NOT: nvvm.shfl.sync
+// The write, and the read along q.
+// CHECK-COUNT-32: math.fma
+// CHECK-COUNT-8: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK-COUNT-28: math.fma
+// CHECK: nvvm.shfl.sync bfly
+// CHECK: nvvm.shfl.sync bfly
+// CHECK-NOT: nvvm.shfl.sync
+// CHECK-NOT: nvvm.barrier
+// CHECK: scf.yield
+// CHECK-COUNT-32: llvm.store %{{.*}} : f32, !llvm.ptr<1>
+// CHECK-NOT: llvm.alloca
+func.func @gated_deltanet(
+    %q: tensor<?x?x16x128xbf16>, %k: tensor<?x?x16x128xbf16>, %v: tensor<?x?x32x128xbf16>,
+    %g: tensor<?x?x32xf32>, %b: tensor<?x?x32xf32>, %s0: tensor<?x32x128x128xf32>)
+    -> (tensor<?x?x32x128xbf16>, tensor<?x32x128x128xf32>) {
+  %o, %sT = linattn.recurrence
+      tokens(%q : tensor<?x?x16x128xbf16>, %k : tensor<?x?x16x128xbf16>, %v : tensor<?x?x32x128xbf16>,
+             %g : tensor<?x?x32xf32>, %b : tensor<?x?x32xf32>)
+      state(%s0 : tensor<?x32x128x128xf32>)
+      -> (tensor<?x?x32x128xbf16>, tensor<?x32x128x128xf32>) {
+  ^step(%qt: vector<128xbf16>, %kt: vector<128xbf16>, %vt: vector<128xbf16>, %gt: f32, %bt: f32,
+        %s: !linattn.state<128x128xf32>):
+    %s1 = linattn.decay %s, %gt : !linattn.state<128x128xf32>, f32
+    %s2 = linattn.delta_update %s1, %kt, %vt, %bt
+        : !linattn.state<128x128xf32>, vector<128xbf16>, vector<128xbf16>, f32
+    %ot = linattn.read %s2, %qt scale 0.08838834764831845 : !linattn.state<128x128xf32>, vector<128xbf16>
+    %ob = arith.truncf %ot : vector<128xf32> to vector<128xbf16>
+    linattn.yield %ob, %s2 : vector<128xbf16>, !linattn.state<128x128xf32>
+  }
+  return %o, %sT : tensor<?x?x32x128xbf16>, tensor<?x32x128x128xf32>
+}
+
+// -----
+
+// A small state needs no other lane: no shuffle. K = 6 is padded to 8 rows, of
+// which a thread has 6; the two floats of padding are zeroed before the loop. A
+// state that begins with one number is no parameter.
+
+// CHECK-LABEL: gpu.module @small
+// CHECK: llvm.func @small(
+// The first token's k and v; no state.
+// CHECK: scf.if
+// CHECK: scf.if
+// CHECK-COUNT-2: llvm.load %{{.*}} : !llvm.ptr<1>
+// CHECK-NOT: llvm.load
+// CHECK: scf.for
+// CHECK-NOT: nvvm.shfl
+// CHECK-COUNT-6: math.fma
+// CHECK: scf.yield
+func.func @small(%k: tensor<?x?x1x6xf32>, %v: tensor<?x?x1x3xf32>) -> tensor<?x?x1x3xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %k, %c0 : tensor<?x?x1x6xf32>
+  %s0 = tensor.splat %zero[%n] : tensor<?x1x6x3xf32>
+  %o, %sT = linattn.recurrence
+      tokens(%k : tensor<?x?x1x6xf32>, %v : tensor<?x?x1x3xf32>)
+      state(%s0 : tensor<?x1x6x3xf32>) -> (tensor<?x?x1x3xf32>, tensor<?x1x6x3xf32>) {
+  ^step(%kt: vector<6xf32>, %vt: vector<3xf32>, %s: !linattn.state<6x3xf32>):
+    %s1 = linattn.write %s, %kt, %vt : !linattn.state<6x3xf32>, vector<6xf32>, vector<3xf32>
+    %ot = linattn.read %s1, %kt : !linattn.state<6x3xf32>, vector<6xf32>
+    linattn.yield %ot, %s1 : vector<3xf32>, !linattn.state<6x3xf32>
+  }
+  return %o : tensor<?x?x1x3xf32>
+}
+
+// -----
+
+// A norm of the output mixes value columns: one block owns all of them, and the
+// warps exchange their sums with a barrier of its own.
+
+// CHECK-LABEL: gpu.module @output_norm
+// CHECK: llvm.func @output_norm(
+// CHECK-SAME: slices = 1
+// CHECK: scf.for
+// CHECK: nvvm.barrier
+// CHECK: nvvm.shfl.sync bfly
+// CHECK: nvvm.barrier
+// CHECK: math.rsqrt
+// CHECK-NOT: nvvm.barrier
+func.func @output_norm(%k: tensor<?x?x2x64xf32>, %v: tensor<?x?x2x64xf32>, %s0: tensor<?x2x64x64xf32>)
+    -> (tensor<?x?x2x64xf32>, tensor<?x2x64x64xf32>) {
+  %o, %sT = linattn.recurrence
+      tokens(%k : tensor<?x?x2x64xf32>, %v : tensor<?x?x2x64xf32>)
+      state(%s0 : tensor<?x2x64x64xf32>) -> (tensor<?x?x2x64xf32>, tensor<?x2x64x64xf32>) {
+  ^step(%kt: vector<64xf32>, %vt: vector<64xf32>, %s: !linattn.state<64x64xf32>):
+    %s1 = linattn.write %s, %kt, %vt : !linattn.state<64x64xf32>, vector<64xf32>, vector<64xf32>
+    %r = linattn.read %s1, %kt : !linattn.state<64x64xf32>, vector<64xf32>
+    %ot = linattn.l2norm %r : vector<64xf32> -> vector<64xf32>
+    linattn.yield %ot, %s1 : vector<64xf32>, !linattn.state<64x64xf32>
+  }
+  return %o, %sT : tensor<?x?x2x64xf32>, tensor<?x2x64x64xf32>
+}

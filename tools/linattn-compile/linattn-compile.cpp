@@ -1,0 +1,89 @@
+//===- linattn-compile.cpp - modules to PTX, cubin, object files ----------===//
+
+#include "linattn/Compile/Compile.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace cl = llvm::cl;
+using namespace linattn;
+
+static cl::OptionCategory category("linattn-compile");
+static cl::opt<std::string> input(cl::Positional, cl::desc("FILE.mlir"),
+                                  cl::init("-"), cl::cat(category));
+static cl::opt<std::string>
+    target("target", cl::Required, cl::value_desc("CHIP"),
+           cl::desc("a GPU such as sm_80, sm_90a, sm_100a, sm_120a; or cpu"),
+           cl::cat(category));
+static cl::opt<std::string>
+    lowering("lowering", cl::init("serial"), cl::value_desc("NAME"),
+             cl::desc("serial (default): token after token, any recurrence"),
+             cl::cat(category));
+static cl::opt<std::string>
+    function("function", cl::value_desc("NAME"),
+             cl::desc("default: every public function with a body"),
+             cl::cat(category));
+static cl::opt<std::string> folder("o", cl::init("."), cl::value_desc("DIR"),
+                                   cl::desc("folder for the files; is made"),
+                                   cl::cat(category));
+static cl::opt<bool> noCubin("no-cubin", cl::desc("PTX only, without ptxas"),
+                             cl::cat(category));
+static cl::opt<std::string>
+    cpu("cpu", cl::init("native"), cl::value_desc("PROCESSOR"),
+        cl::desc("for --target=cpu: native (default), or as in clang's -mcpu"),
+        cl::cat(category));
+static cl::extrahelp more(R"(
+Writes for each function NAME
+  GPU   NAME.ptx, NAME.cubin, and NAME.json: arguments, kernel parameters, launch
+  cpu   NAME.o and NAME.h
+The same input gives the same bytes. ptxas is LINATTN_PTXAS, or the newest of
+those in the virtual environment, CUDA_HOME and PATH.
+
+Example:
+  linattn-compile examples/gated_deltanet.mlir --target=sm_90a -o out
+
+Exit code: 0 all compiled, 1 some function did not, 2 bad usage or input
+)");
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  if (!cl::ParseCommandLineOptions(
+          argc, argv, "linattn-compile: functions to code for a target\n",
+          &llvm::errs()))
+    return 2;
+
+  mlir::DialectRegistry registry;
+  registerCompileDialects(registry);
+  mlir::MLIRContext context(registry);
+  std::string error;
+  std::unique_ptr<llvm::MemoryBuffer> file = mlir::openInputFile(input, &error);
+  if (!file) {
+    llvm::errs() << "error: " << error << "\n";
+    return 2;
+  }
+  auto sources = std::make_shared<llvm::SourceMgr>();
+  sources->AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler handler(*sources, &context);
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  if (!module)
+    return 2;
+
+  CompileOptions options;
+  options.target = target;
+  options.lowering = lowering;
+  options.function = function;
+  options.folder = folder;
+  options.cpu = cpu;
+  options.cubin = !noCubin;
+  options.toolPath = llvm::sys::fs::getMainExecutable(
+      argv[0], reinterpret_cast<void *>(&main));
+  return static_cast<int>(compileModule(*module, options, llvm::errs()));
+}
