@@ -101,9 +101,8 @@ struct Options {
       cl::desc("serial (default): token by token; chunkwise"),
       cl::init("serial"), cl::value_desc("NAME"), cl::cat(category)};
   cl::opt<int64_t> chunk{
-      claim("chunk"),
-      cl::desc("Tokens per chunk: 16, 32, 64 (default) or 128"), cl::init(64),
-      cl::value_desc("N"), cl::cat(category)};
+      claim("chunk"), cl::desc("Tokens per chunk: 16, 32, 64 (default) or 128"),
+      cl::init(64), cl::value_desc("N"), cl::cat(category)};
   cl::opt<std::string> mma{
       claim("mma"),
       cl::desc("What products of the chunk form round to: f32, tf32x3, bf16, "
