@@ -1,25 +1,30 @@
 //===- linattn-opt.cpp - runs passes over modules -------------------------===//
 
-#include "linattn/Conversion/Passes.h"
-#include "linattn/Dialect/LinAttn/IR/LinAttn.h"
-#include "linattn/Dialect/LinAttn/Transforms/Passes.h"
-#include "linattn/Pipelines/Pipelines.h"
+#include "linattn/Registration.h"
 
-#include "mlir/InitAllDialects.h"
-#include "mlir/InitAllExtensions.h"
-#include "mlir/InitAllPasses.h"
+#include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+
+static constexpr char kOverview[] =
+    R"(linattn-opt: runs passes over modules of linear attention
+
+The levels of a recurrence, one command each:
+
+  linattn-opt --linattn-print-normal-form x.mlir -o /dev/null   to hold against a paper
+  linattn-opt --linattn-normalize x.mlir          events in normal form
+  linattn-opt --linattn-chunkwise=chunk=64 x.mlir one chunk as matrix products
+  linattn-opt --linattn-to-cpu-serial x.mlir      token by token, to the LLVM dialect
+  linattn-opt --linattn-to-cpu=chunk=64 x.mlir    in chunks, to the LLVM dialect
+  linattn-opt --linattn-to-nvvm-serial=chip=sm_90a x.mlir   a kernel, with NVVM
+
+All of MLIR's flags work: --mlir-print-ir-after-all shows each step,
+--mlir-timing where time goes, --mlir-pass-pipeline-crash-reproducer=r.mlir
+writes what repeats a failure. docs/Passes.md describes the passes.
+)";
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  mlir::registerAllDialects(registry);
-  mlir::registerAllExtensions(registry);
-  registry.insert<linattn::LinAttnDialect>();
-  mlir::registerAllPasses();
-  linattn::registerLinAttnPasses();
-  linattn::registerLinAttnConversionPasses();
-  linattn::registerLinAttnPipelines();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(
-      argc, argv, "linattn-opt: passes over linear-attention modules\n",
-      registry));
+  linattn::registerEverything(registry);
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, kOverview, registry));
 }

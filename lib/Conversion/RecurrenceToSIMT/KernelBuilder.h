@@ -27,6 +27,7 @@ private:
   void emitToken();
   void emitStateOp(mlir::Operation *op);
   void publishKeys(llvm::ArrayRef<mlir::Operation *> order);
+  mlir::Value compensatedExp(mlir::Value gate, mlir::Value &carry);
   void storeOutputs();
   void storeSnapshots();
   void storeState(unsigned state, const StateRows &rows, GlobalTensor tensor,
@@ -51,6 +52,8 @@ private:
   mlir::Value stateRow;
   llvm::SmallVector<StateRowsBuilder> states;
   llvm::DenseMap<mlir::Value, StateRows> versions;
+  /// Of scalar log decays: what rounding of the factors has lost so far.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> lost;
 };
 
 } // namespace linattn::simt
