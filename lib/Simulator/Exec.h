@@ -125,9 +125,12 @@ inline float flush(float x) {
   uint32_t bits = toBits(x);
   return (bits & 0x7f800000) ? x : fromBits<float>(bits & 0x80000000);
 }
-/// The GPU's one NaN of single precision.
+/// The GPU's one NaN of single precision. Chosen between integers: a compiler
+/// may take any NaN for any other and drop a choice between floats.
 inline float canonical(float x) {
-  return x != x ? fromBits<float>(canonicalNan) : x;
+  uint32_t bits = toBits(x);
+  bool isNan = (bits & 0x7fffffff) > 0x7f800000;
+  return fromBits<float>(isNan ? canonicalNan : bits);
 }
 inline float saturate(float x) { return x > 0 ? (x < 1 ? x : 1.0f) : 0.0f; }
 inline double saturate(double x) { return x > 0 ? (x < 1 ? x : 1.0) : 0.0; }

@@ -113,13 +113,14 @@ uint64_t encodeFloat(const Instr &i, Type to, double x) {
   bool finite8 = to == Type::E4M3 || to == Type::E5M2 || to == Type::E4M3x2 ||
                  to == Type::E5M2x2;
   Rounding mode = i.rounding == Rounding::None ? Rounding::RN : i.rounding;
-  if (i.relu && x < 0)
-    x = 0;
+  if (i.relu && x <= 0)
+    x = 0; // -0 too
   uint64_t bits;
   if (x != x) {
-    bits = i.sat                                 ? 0
-           : to == Type::F32 || to == Type::TF32 ? canonicalNan
-                                                 : nanOf(formatOf(to));
+    bits = i.sat              ? 0
+           : to == Type::F32  ? canonicalNan
+           : to == Type::TF32 ? nanOf(formatTF32) << 13
+                              : nanOf(formatOf(to));
   } else if (to == Type::F32) {
     bits = isIntegerMode(mode) ? toBits(float(x)) : roundTo(formatF32, x, mode);
     if (i.ftz)
@@ -137,15 +138,32 @@ uint64_t encodeFloat(const Instr &i, Type to, double x) {
           v > 0 ? (v < 1 ? bits : roundTo(formatOf(to), 1, Rounding::RN)) : 0;
     }
   }
-  if (i.relu && x == x && (bits >> formatOf(to).signShift() & 1) &&
-      to != Type::TF32 && to != Type::F32)
-    bits = 0; // -0
   return bits;
+}
+
+/// A double's NaN in single precision: quiet, with its sign and the upper bits
+/// of its payload.
+uint32_t narrowNan(uint64_t bits) {
+  return uint32_t(bits >> 63 << 31) | 0x7fc00000 |
+         uint32_t(bits >> 29 & 0x3fffff);
 }
 
 Step floatToFloat(Warp &w, const Instr &i, uint32_t active) {
   Type to = i.types[0], from = i.types[1];
+  bool narrows = from == Type::F64 && to == Type::F32 && !i.sat;
+  // Only rounding half away cuts a NaN off instead of making a new one.
+  bool cuts = to == Type::TF32 && i.rounding == Rounding::RNA;
   lanes(active, [&](unsigned l) {
+    // From the register's bits: to convert a signalling NaN would quiet it.
+    uint64_t source = w.read(i.op[1], l);
+    if (narrows && (source & ~(uint64_t(1) << 63)) > uint64_t(0x7ff) << 52) {
+      w.write(i.op[0], l, narrowNan(source));
+      return;
+    }
+    if (cuts && (source & 0x7fffffff) > 0x7f800000) {
+      w.write(i.op[0], l, source & 0xffffe000);
+      return;
+    }
     double x = readFloat(w, i.op[1], from, l);
     if (i.ftz && from == Type::F32)
       x = flush(float(x));
@@ -166,9 +184,9 @@ Step f16ToF32(Warp &w, const Instr &i, uint32_t active) {
   });
 }
 Step bf16ToF32(Warp &w, const Instr &i, uint32_t active) {
-  return map1<float, uint32_t>(w, i, active, [](uint32_t a) {
-    return canonical(bf16ToFloat(uint16_t(a)));
-  });
+  // Moves bits: a bfloat16 is the upper half of a float, its NaNs too.
+  return map1<uint32_t, uint32_t>(w, i, active,
+                                  [](uint32_t a) { return a << 16; });
 }
 Step f32ToBF16(Warp &w, const Instr &i, uint32_t active) {
   return map1<uint32_t, float>(
@@ -228,8 +246,11 @@ Step floatToInt(Warp &w, const Instr &i, uint32_t active) {
     x = roundToInteger(x, i.rounding);
     uint64_t v;
     if (x != x) {
-      // The hardware: zero, but the most negative number for 64-bit results.
-      v = bits == 64 ? uint64_t(1) << 63 : 0;
+      // PTX: the top bit if a side has 64 bits, else zero.
+      bool top = bits == 64 || from == Type::F64;
+      v = !top           ? 0
+          : isSigned(to) ? ~uint64_t(0) << (bits - 1)
+                         : uint64_t(1) << (bits - 1);
     } else if (isSigned(to)) {
       double limit = std::ldexp(1.0, bits - 1);
       if (x >= limit)

@@ -123,14 +123,15 @@ template <bool Ftz> Step f32Fma(Warp &w, const Instr &i, uint32_t active) {
       });
 }
 
-/// Neg and abs of single precision touch the sign alone, of NaNs too.
+/// Neg and abs of single precision are arithmetic: a NaN becomes the one NaN.
 template <bool Ftz, bool IsAbs>
 Step f32Sign(Warp &w, const Instr &i, uint32_t active) {
   return map1<float, float>(w, i, active, [](float a) {
     if (Ftz)
       a = flush(a);
     uint32_t bits = toBits(a);
-    return fromBits<float>(IsAbs ? bits & 0x7fffffff : bits ^ 0x80000000);
+    return canonical(
+        fromBits<float>(IsAbs ? bits & 0x7fffffff : bits ^ 0x80000000));
   });
 }
 
@@ -236,7 +237,7 @@ Step testp(Warp &w, const Instr &i, uint32_t active) {
       case 3:
         return std::isnan(x);
       case 4:
-        return std::isnormal(x);
+        return std::isnormal(x) || x == 0; // PTX: zeros count as normal
       default:
         return std::fpclassify(x) == FP_SUBNORMAL;
       }
