@@ -23,10 +23,14 @@ void Findings::add(FindingKind kind, const Warp &warp, const Instr &instr,
     ++it->second.count;
     return;
   }
-  if (byKey.size() >= limit) {
+  // Many findings of one kind must not hide another kind.
+  constexpr unsigned fewOfKind = 4;
+  unsigned &ofKind = countByKind[kind];
+  if (byKey.size() >= limit && ofKind >= fewOfKind) {
     ++dropped;
     return;
   }
+  ++ofKind;
   Finding finding;
   finding.kind = kind;
   finding.message = message.str();
