@@ -67,14 +67,23 @@ target_compile_options(linattn_llvm_flags INTERFACE ${_linattn_llvm_defs}
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions>)
 
 # One precompiled header of the MLIR headers that most files include.
-file(WRITE ${PROJECT_BINARY_DIR}/pch.cpp "// Owner of the precompiled header.\n")
+# Unlike WRITE, CONFIGURE leaves a file alone that says the same already.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/pch.cpp
+  CONTENT "// Owner of the precompiled header.\n")
 add_library(linattn_pch OBJECT ${PROJECT_BINARY_DIR}/pch.cpp)
 target_link_libraries(linattn_pch PRIVATE linattn_mlir_flags)
 target_precompile_headers(linattn_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/Precompiled.h)
 
+if(LINATTN_STATIC_TOOLS)
+  include(${CMAKE_CURRENT_LIST_DIR}/StaticTools.cmake)
+endif()
+
 function(linattn_add_library name)
   cmake_parse_arguments(ARG "NO_MLIR" "" "LINK_LIBS;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  # What the static tools link by file; see StaticTools.cmake.
+  set_property(GLOBAL APPEND PROPERTY LINATTN_LIBRARIES ${name})
+  set_target_properties(${name} PROPERTIES LINATTN_LINK_LIBS "${ARG_LINK_LIBS}")
   if(ARG_NO_MLIR)
     target_link_libraries(${name} PRIVATE linattn_llvm_flags PUBLIC ${ARG_LINK_LIBS})
   else()
@@ -84,23 +93,32 @@ function(linattn_add_library name)
   endif()
 endfunction()
 
+# The objects of a tool are a target of their own, NAME-objects, since the static
+# variant links the same ones.
 function(linattn_add_tool name)
   cmake_parse_arguments(ARG "NO_MLIR" "" "LINK_LIBS" ${ARGN})
-  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  if(ARG_NO_MLIR)
-    target_link_libraries(${name} PRIVATE linattn_llvm_flags ${ARG_LINK_LIBS})
-  else()
-    target_link_libraries(${name} PRIVATE linattn_mlir_flags ${ARG_LINK_LIBS} MLIR LLVM)
-    target_precompile_headers(${name} REUSE_FROM linattn_pch)
-    add_dependencies(${name} linattn_headers)
-    # -fPIC instead of CMake's -fPIE: the precompiled header is built with it.
-    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    target_compile_options(${name} PRIVATE -fPIC)
-  endif()
-  # CMake would compile an executable with -fPIE, and a precompiled header made
-  # with -fPIC does not fit that.
-  target_compile_options(${name} PRIVATE -fPIC)
-  set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF
+  add_library(${name}-objects OBJECT ${ARG_UNPARSED_ARGUMENTS})
+  add_executable(${name} $<TARGET_OBJECTS:${name}-objects>)
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX
     INSTALL_RPATH "$ORIGIN/../lib;${LLVM_LIBRARY_DIR}")
+  if(ARG_NO_MLIR)
+    target_link_libraries(${name}-objects PRIVATE linattn_llvm_flags)
+    target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS})
+  else()
+    target_link_libraries(${name}-objects PRIVATE linattn_mlir_flags)
+    target_precompile_headers(${name}-objects REUSE_FROM linattn_pch)
+    add_dependencies(${name}-objects linattn_headers)
+    target_link_libraries(${name} PRIVATE ${ARG_LINK_LIBS} MLIR LLVM)
+  endif()
+  # Headers that the libraries hand on to those who link them.
+  foreach(lib ${ARG_LINK_LIBS})
+    if(TARGET ${lib})
+      target_include_directories(${name}-objects PRIVATE
+        $<TARGET_PROPERTY:${lib},INTERFACE_INCLUDE_DIRECTORIES>)
+    endif()
+  endforeach()
+  if(LINATTN_STATIC_TOOLS AND NOT ARG_NO_MLIR)
+    linattn_add_static_tool(${name} "${ARG_LINK_LIBS}")
+  endif()
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()

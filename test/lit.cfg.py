@@ -16,7 +16,7 @@ from lit.llvm.subst import ToolSubst
 config.name = "linattn"
 config.test_format = lit.formats.ShTest(not llvm_config.use_lit_shell)
 config.suffixes = [".mlir", ".test", ".py"]
-config.excludes = ["lit.cfg.py", "Inputs", "Modules", "CMakeLists.txt"]
+config.excludes = ["lit.cfg.py", "Inputs", "CMakeLists.txt"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.linattn_obj_root, "test")
 
@@ -67,6 +67,8 @@ own_tools = [
     "linattn-run",
     "linattn-compile",
     "linattn-reduce",
+    "linattn-sim",
+    "linattn-fuzz-sim",
     "linattn-lsp-server",
 ]
 for tool in own_tools:

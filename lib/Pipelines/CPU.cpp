@@ -49,6 +49,10 @@ void linattn::buildLoopsToLLVMPipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToParallelLoopsPass());
   pm.addPass(createCanonicalizerPass());
   addFloatExpansion(pm);
+  // The C library has no rsqrt.
+  math::MathExpandOpsPassOptions expand;
+  expand.opMnemonics.assign({"rsqrt"});
+  pm.addPass(math::createMathExpandOpsPass(expand));
   // log1p and expm1 by the C library: through log and exp they lose digits.
   pm.addPass(createConvertMathToLibmPass());
   pm.addPass(createConvertVectorToSCFPass());

@@ -1,10 +1,6 @@
 //===- Access.cpp - Checked access to memory ------------------------------===//
 
-#include "Access.h"
-#include "Findings.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/bit.h"
+#include "RaceCheck.h"
 
 using namespace llvm;
 
@@ -13,15 +9,6 @@ namespace linattn::sim {
 //===----------------------------------------------------------------------===//
 // Finding the memory
 //===----------------------------------------------------------------------===//
-
-static std::string hex(uint64_t value) { return "0x" + utohexstr(value, true); }
-
-static std::string accessText(uint8_t flags, uint32_t bytes) {
-  return std::to_string(bytes) + "-byte " +
-         (flags & AccessAsyncProxy ? "asynchronous " : "") +
-         (flags & AccessWrite ? (flags & AccessAtomic ? "atomic access" : "write")
-                              : "read");
-}
 
 static Place outside(Warp &warp, const Instr &instr, unsigned lane,
                      uint64_t address, uint32_t bytes, uint8_t flags,
@@ -113,8 +100,7 @@ static Place locateGlobal(Warp &warp, const Instr &instr, unsigned lane,
         where += ", " + std::to_string(near->address - address) +
                  " bytes before '" + near->name + "'";
       else if (near)
-        where += ", " +
-                 std::to_string(address - near->address - near->bytes) +
+        where += ", " + std::to_string(address - near->address - near->bytes) +
                  " bytes past the end of '" + near->name + "' (" +
                  std::to_string(near->bytes) + " bytes)";
       return outside(warp, instr, lane, address, bytes, flags, where);
@@ -188,303 +174,6 @@ Place locate(Warp &warp, const Instr &instr, unsigned lane, StateSpace space,
 //===----------------------------------------------------------------------===//
 // Races and initialisation
 //===----------------------------------------------------------------------===//
-
-namespace {
-
-/// An access being checked against the cells it touches: of a lane, of a piece of
-/// asynchronous work, or of lanes that know the same and read the same place.
-struct Check {
-  Accessor who;
-  StateSpace space;
-  uint64_t address = 0;
-  uint32_t bytes;
-  uint8_t flags;
-  uint32_t readers = 0; ///< bits of the lanes in the warp of `thread`
-  Warp &warp;
-  Cluster &cluster;
-  uint32_t thread, clock;
-  const VectorClock *known;
-  bool checkMissing, checkRaces;
-  bool raced = false, missing = false;
-
-  Check(const Accessor &who, StateSpace space, uint32_t bytes, uint8_t flags)
-      : who(who), space(space), bytes(bytes), flags(flags), warp(*who.warp),
-        cluster(who.warp->cluster()) {
-    checkMissing = cluster.launch.options.checkUninitialised &&
-                   (!(flags & AccessWrite) || (flags & AccessAtomic));
-    if (who.work) {
-      thread = cluster.clockSize - asyncSlots + who.work->slot;
-      clock = who.work->slotClock;
-      known = who.work->clock.get();
-    } else {
-      thread = warp.threadId(who.lane);
-      clock = warp.clock;
-      known = warp.clocks[who.lane].get();
-    }
-    checkRaces = known && space != StateSpace::Local;
-    readers = 1u << (thread % 32);
-  }
-
-  /// The next lane (or lanes) of the same instruction.
-  void move(uint32_t lane, uint32_t lanes, uint64_t at) {
-    who.lane = lane;
-    thread = warp.threadId(lane);
-    readers = lanes;
-    address = at;
-    raced = missing = false;
-  }
-
-  /// The clock that holds what is known about a cluster.
-  const VectorClock *about(uint32_t otherCluster) const {
-    return otherCluster == cluster.linear ? known
-                                          : known->ofCluster(otherCluster);
-  }
-  bool isSelf(uint32_t otherCluster, uint32_t otherThread) const {
-    return otherThread == thread && otherCluster == cluster.linear &&
-           !(readers & (readers - 1));
-  }
-  bool ordered(uint32_t otherCluster, uint32_t otherThread,
-               uint32_t otherClock) const {
-    if (isSelf(otherCluster, otherThread))
-      return true;
-    if (who.work && otherThread == who.work->issuerThread &&
-        otherCluster == cluster.linear)
-      return otherClock <= who.work->issuerClock;
-    const VectorClock *vc = about(otherCluster);
-    return vc && vc->get(otherThread) >= otherClock;
-  }
-  bool fenced(uint32_t otherCluster, uint32_t otherThread,
-              uint32_t otherClock) const {
-    const VectorClock *vc = about(otherCluster);
-    return vc && vc->fenced(otherThread) >= otherClock;
-  }
-
-  std::string threadText(uint32_t otherCluster, uint32_t otherThread) const {
-    if (otherThread >= cluster.clockSize - asyncSlots)
-      return "asynchronous work";
-    const Launch &launch = cluster.launch;
-    uint32_t perBlock = cluster.blocks.front()->warps.size() * 32;
-    uint32_t t = otherThread % perBlock;
-    const Dim3 &b = launch.config.block;
-    std::string text = "thread (" + std::to_string(t % b.x) + "," +
-                       std::to_string(t / b.x % b.y) + "," +
-                       std::to_string(t / b.x / b.y) + ")";
-    if (otherCluster != cluster.linear)
-      text += launch.clusterDim.count() > 1
-                  ? " of cluster " + std::to_string(otherCluster)
-                  : " of another block";
-    else if (otherThread / perBlock != warp.block.rank)
-      text += " of block rank " + std::to_string(otherThread / perBlock);
-    return text;
-  }
-
-  void reportRace(const char *what, uint32_t otherCluster, uint32_t otherThread,
-                  uint32_t otherPC) {
-    const Instr &other = cluster.launch.program->code[otherPC];
-    bool global = space == StateSpace::Global;
-    reportAt(global ? FindingKind::GlobalRace : FindingKind::SharedRace, warp,
-             *who.instr, who.lane, address,
-             accessText(flags, bytes) + " of " + (global ? "global" : "shared") +
-                 " memory at " + hex(address) + " is not ordered after the " +
-                 what + " by " + threadText(otherCluster, otherThread) +
-                 " at line " + Twine(other.line),
-             &other);
-  }
-
-  void reportFence(uint32_t otherCluster, uint32_t otherThread,
-                   uint32_t otherPC) {
-    const Instr &other = cluster.launch.program->code[otherPC];
-    reportAt(FindingKind::ProxyFence, warp, *who.instr, who.lane, address,
-             Twine("the async proxy ") +
-                 (flags & AccessWrite ? "writes " : "reads ") + hex(address) +
-                 ", written by " + threadText(otherCluster, otherThread) + " at line " +
-                 Twine(other.line) +
-                 " without a fence.proxy.async after the write",
-             &other);
-  }
-
-  /// False if a race was reported.
-  bool afterWrite(const Cell &cell) {
-    if (cell.writeThread == noThread)
-      return true;
-    if ((flags & AccessAtomic) && (cell.writeFlags & AccessAtomic))
-      return true;
-    if (!ordered(cell.writeCluster, cell.writeThread, cell.writeClock)) {
-      reportRace("write", cell.writeCluster, cell.writeThread, cell.writePC);
-      return false;
-    }
-    if ((flags & AccessAsyncProxy) && !(cell.writeFlags & AccessAsyncProxy) &&
-        !fenced(cell.writeCluster, cell.writeThread, cell.writeClock)) {
-      reportFence(cell.writeCluster, cell.writeThread, cell.writePC);
-      return false;
-    }
-    return true;
-  }
-
-  bool afterReads(uint32_t readCluster, uint32_t readWarp, uint32_t lanes,
-                  uint32_t readClock, uint32_t readPC, uint8_t readFlags) {
-    if ((flags & AccessAtomic) && (readFlags & AccessAtomic))
-      return true;
-    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-      uint32_t reader = readWarp * 32 + countr_zero(rest);
-      if (ordered(readCluster, reader, readClock))
-        continue;
-      reportRace("read", readCluster, reader, readPC);
-      return false;
-    }
-    return true;
-  }
-
-  /// Whether a later access that is ordered after this one is also ordered after
-  /// the reads of that entry, which then need not be kept.
-  bool coversReads(uint32_t readCluster, uint32_t readWarp, uint32_t lanes,
-                   uint32_t readClock) const {
-    for (uint32_t rest = lanes; rest; rest &= rest - 1)
-      if (!ordered(readCluster, readWarp * 32 + countr_zero(rest), readClock))
-        return false;
-    return true;
-  }
-
-  void addRead(ShadowPage &page, Cell &cell) {
-    uint32_t myWarp = thread / 32, bit = readers;
-    uint8_t atomic = flags & AccessAtomic;
-    if (cell.readLanes && cell.readWarp == myWarp && cell.readClock == clock &&
-        cell.readCluster == cluster.linear && cell.readFlags == atomic) {
-      cell.readLanes |= bit;
-      return;
-    }
-    if (!cell.readLanes ||
-        (!cell.moreReads && coversReads(cell.readCluster, cell.readWarp,
-                                        cell.readLanes, cell.readClock))) {
-      cell.readWarp = myWarp;
-      cell.readLanes = bit;
-      cell.readClock = clock;
-      cell.readCluster = cluster.linear;
-      cell.readFlags = atomic;
-      cell.readPC = who.instr->pc;
-      return;
-    }
-    if (!cell.moreReads) {
-      if (!page.freeOverflow.empty()) {
-        cell.moreReads = page.freeOverflow.back();
-        page.freeOverflow.pop_back();
-      } else {
-        page.overflow.emplace_back();
-        cell.moreReads = page.overflow.size();
-      }
-    }
-    std::vector<ReadEntry> &more = page.overflow[cell.moreReads - 1];
-    for (size_t i = 0; i < more.size();) {
-      ReadEntry &e = more[i];
-      if (e.warp == myWarp && e.clock == clock && e.cluster == cluster.linear &&
-          e.flags == atomic) {
-        e.lanes |= bit;
-        return;
-      }
-      if (coversReads(e.cluster, e.warp, e.lanes, e.clock)) {
-        e = more.back();
-        more.pop_back();
-      } else {
-        ++i;
-      }
-    }
-    // Of readers in other clusters two tell as much as all; within a cluster
-    // there are at most as many entries as warps and their clocks.
-    constexpr size_t maxEntries = 1024, maxForeign = 4;
-    bool foreign = space == StateSpace::Global;
-    if (more.size() < (foreign ? maxForeign : maxEntries))
-      more.push_back({clock, bit, myWarp, cluster.linear, who.instr->pc, atomic});
-  }
-
-  void reportMissing() {
-    missing = true;
-    reportAt(FindingKind::UninitialisedMemory, warp, *who.instr, who.lane,
-             address,
-             accessText(flags, bytes) + " of " +
-                 (space == StateSpace::Shared  ? "shared"
-                  : space == StateSpace::Local ? "local"
-                                               : "global") +
-                 " memory at " + hex(address) + " that was never written");
-  }
-
-  void cell(ShadowPage &page, Cell &cell, uint8_t byteMask) {
-    bool write = flags & AccessWrite;
-    if (checkMissing && (cell.written & byteMask) != byteMask && !missing)
-      reportMissing();
-    if (write)
-      cell.written |= byteMask;
-    if (!checkRaces)
-      return;
-    // Accesses of one thread one after the other: nothing to check.
-    bool mine = cell.writeThread == thread && cell.writeClock == clock &&
-                cell.writeCluster == cluster.linear;
-    if (!raced && !mine && !afterWrite(cell))
-      raced = true;
-    if (!write) {
-      addRead(page, cell);
-      return;
-    }
-    if (cell.readLanes) {
-      if (!raced && !afterReads(cell.readCluster, cell.readWarp, cell.readLanes,
-                                cell.readClock, cell.readPC, cell.readFlags))
-        raced = true;
-      if (cell.moreReads) {
-        for (const ReadEntry &e : page.overflow[cell.moreReads - 1])
-          if (!raced && !afterReads(e.cluster, e.warp, e.lanes, e.clock, e.pc,
-                                    e.flags))
-            raced = true;
-        page.overflow[cell.moreReads - 1].clear();
-        page.freeOverflow.push_back(cell.moreReads);
-        cell.moreReads = 0;
-      }
-      cell.readLanes = 0;
-    }
-    cell.writeThread = thread;
-    cell.writeClock = clock;
-    cell.writeCluster = cluster.linear;
-    cell.writePC = who.instr->pc;
-    cell.writeFlags = flags;
-  }
-
-  /// All cells of one access.
-  void cells(Shadow &shadow, uint64_t at);
-};
-
-class PageLock {
-public:
-  PageLock(ShadowPage &page, bool needed) : page(needed ? &page : nullptr) {
-    if (this->page)
-      while (this->page->lock.test_and_set(std::memory_order_acquire)) {
-      }
-  }
-  ~PageLock() {
-    if (page)
-      page->lock.clear(std::memory_order_release);
-  }
-
-private:
-  ShadowPage *page;
-};
-
-} // namespace
-
-void Check::cells(Shadow &shadow, uint64_t at) {
-  bool lock = space == StateSpace::Global && cluster.launch.parallel;
-  uint64_t end = at + bytes;
-  while (at < end) {
-    ShadowPage &page = shadow.page(at);
-    PageLock guard(page, lock);
-    uint64_t pageEnd = std::min(end, (at / shadowPageBytes + 1) * shadowPageBytes);
-    // The widest granule that both ends of the access agree with.
-    unsigned fit = std::min(2, countr_zero((at | pageEnd) | 4));
-    if (fit < page.granuleShift)
-      page.refine(fit);
-    unsigned granule = 1u << page.granuleShift;
-    uint8_t full = (1u << granule) - 1;
-    for (; at < pageEnd; at += granule)
-      cell(page, page.cells[(at % shadowPageBytes) >> page.granuleShift], full);
-  }
-}
 
 void noteAccess(const Accessor &who, const Place &place, uint64_t address,
                 uint32_t bytes, uint8_t flags) {
@@ -570,8 +259,8 @@ uint8_t *access(Warp &warp, const Instr &instr, unsigned lane, StateSpace space,
   return place.data;
 }
 
-/// Whether all active lanes lie in one region, aligned and in bounds; if so, their
-/// offsets.
+/// Whether all active lanes lie in one region, aligned and in bounds; if so,
+/// their offsets.
 static bool locateTogether(Warp &warp, StateSpace space, uint32_t active,
                            const uint64_t *address, uint32_t bytes,
                            uint8_t flags, uint64_t *offset, Place &region) {
@@ -623,19 +312,24 @@ uint32_t accessWarp(Warp &warp, const Instr &instr, uint32_t active,
     unsigned first = countr_zero(active);
     Check check({&warp, &instr, first}, region.space, bytes, flags);
     bool write = flags & AccessWrite;
+    bool repeats = false;
+    if (!write)
+      for (unsigned lane = 1; lane < 32; ++lane)
+        repeats |= offset[lane] <= offset[lane - 1];
     uint32_t rest = active;
     while (rest) {
       unsigned lane = countr_zero(rest);
       uint32_t same = 1u << lane;
       rest &= rest - 1;
-      // Neighbours that read the same place and know the same are one access.
-      while (!write && rest) {
-        unsigned next = countr_zero(rest);
-        if (offset[next] != offset[lane] ||
-            warp.clocks[next] != warp.clocks[lane])
-          break;
-        same |= 1u << next;
-        rest &= rest - 1;
+      // Lanes that read the same place and know the same are one access.
+      if (repeats) {
+        for (uint32_t others = rest; others; others &= others - 1) {
+          unsigned next = countr_zero(others);
+          if (offset[next] == offset[lane] &&
+              warp.clocks[next] == warp.clocks[lane])
+            same |= 1u << next;
+        }
+        rest &= ~same;
       }
       check.known = warp.clocks[lane].get();
       check.move(lane, same, address[lane]);
@@ -672,8 +366,9 @@ uint32_t accessWarp(Warp &warp, const Instr &instr, uint32_t active,
 
 void countBankConflicts(const Instr &instr, const uint64_t *addresses,
                         uint32_t active, unsigned bytes) {
-  // 32 banks of 4 bytes. Accesses of 8 bytes go in two halves of the warp, those
-  // of 16 bytes in four quarters; equal words of one wavefront are one access.
+  // 32 banks of 4 bytes. Accesses of 8 bytes go in two halves of the warp,
+  // those of 16 bytes in four quarters; equal words of one wavefront are one
+  // access.
   unsigned lanesPerPass = bytes <= 4 ? 32 : bytes == 8 ? 16 : 8;
   unsigned wordsPerLane = std::max(1u, bytes / 4);
   // Consecutive places, and one place for all, have none.
@@ -682,8 +377,8 @@ void countBankConflicts(const Instr &instr, const uint64_t *addresses,
   for (uint32_t rest = active; rest && (consecutive || broadcast);
        rest &= rest - 1) {
     unsigned lane = countr_zero(rest);
-    consecutive &= addresses[lane] ==
-                   base + uint64_t(lane - countr_zero(active)) * bytes;
+    consecutive &=
+        addresses[lane] == base + uint64_t(lane - countr_zero(active)) * bytes;
     broadcast &= addresses[lane] == base;
   }
   if (consecutive || broadcast)

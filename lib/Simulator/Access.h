@@ -35,8 +35,8 @@ struct Accessor {
 void noteAccess(const Accessor &who, const Place &place, uint64_t address,
                 uint32_t bytes, uint8_t flags);
 
-/// Notes that a lane, or asynchronous work, uses a block's shared memory: the block
-/// must have started before, and know of it when it exits.
+/// Notes that a lane, or asynchronous work, uses a block's shared memory: the
+/// block must have started before, and know of it when it exits.
 void noteOutsideUse(const Accessor &who, const Block &owner, uint64_t address);
 /// After the cluster has run: uses that a block does not know to have ended.
 void checkExits(Cluster &cluster);
@@ -46,8 +46,9 @@ uint8_t *access(Warp &warp, const Instr &instr, unsigned lane, StateSpace space,
                 uint64_t address, uint32_t bytes, uint8_t flags,
                 StateSpace *actual = nullptr);
 
-/// locate and noteAccess for all active lanes of an instruction; also counts bytes
-/// and bank conflicts. Fills `data` and returns the lanes whose access is right.
+/// locate and noteAccess for all active lanes of an instruction; also counts
+/// bytes and bank conflicts. Fills `data` and returns the lanes whose access is
+/// right.
 uint32_t accessWarp(Warp &warp, const Instr &instr, uint32_t active,
                     StateSpace space, const uint64_t *address, uint32_t bytes,
                     uint8_t flags, uint8_t **data);
@@ -62,8 +63,8 @@ inline uint64_t addressOf(const Warp &warp, const Op &op, unsigned lane) {
 void countBankConflicts(const Instr &instr, const uint64_t *addresses,
                         uint32_t active, unsigned bytes);
 
-/// A strong write at an address: publishes what the lane has done, or, when it is
-/// relaxed, what it had done at its last fence.
+/// A strong write at an address: publishes what the lane has done, or, when it
+/// is relaxed, what it had done at its last fence.
 void releaseAt(Warp &warp, uint32_t lane, const Place &place, uint64_t address,
                bool isRelease);
 /// A strong read: learns what was published there, a relaxed one not before the

@@ -20,8 +20,32 @@
 namespace linattn::sim {
 
 enum class Type : uint8_t {
-  None, B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64,
-  F16, F16x2, BF16, BF16x2, F32, F64, TF32, E4M3, E5M2, E4M3x2, E5M2x2, Pred
+  None,
+  B8,
+  B16,
+  B32,
+  B64,
+  B128,
+  U8,
+  U16,
+  U32,
+  U64,
+  S8,
+  S16,
+  S32,
+  S64,
+  F16,
+  F16x2,
+  BF16,
+  BF16x2,
+  F32,
+  F64,
+  TF32,
+  E4M3,
+  E5M2,
+  E4M3x2,
+  E5M2x2,
+  Pred
 };
 
 unsigned typeBits(Type type);
@@ -33,7 +57,13 @@ Type parseType(llvm::StringRef name);
 llvm::StringRef typeName(Type type);
 
 enum class StateSpace : uint8_t {
-  Generic, Global, Shared, SharedCluster, Local, Param, Const
+  Generic,
+  Global,
+  Shared,
+  SharedCluster,
+  Local,
+  Param,
+  Const
 };
 
 struct Variable {

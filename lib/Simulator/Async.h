@@ -1,13 +1,13 @@
 //===- Async.h - Work that completes later --------------------------------===//
 //
 // An asynchronous instruction makes an AsyncWork and issues it. The work takes
-// effect when the scheduler completes it: at once (AsyncTiming::Earliest), when a
-// wait demands it or nothing else can go on (Latest), or at a seeded moment.
+// effect when the scheduler completes it: at once (AsyncTiming::Earliest), when
+// a wait demands it or nothing else can go on (Latest), or at a seeded moment.
 //
 // Two kinds of waits exist. A wait that names its work (cp.async.wait_group,
 // wgmma.wait_group) calls AsyncQueue::finish for each. A wait on an mbarrier
-// returns Step::Block; the scheduler then runs other warps and, when none can go
-// on, completes queued work, which bumps Cluster::events.
+// returns Step::Block; the scheduler then runs other warps and, when none can
+// go on, completes queued work, which bumps Cluster::events.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,9 +47,9 @@ struct AsyncWork {
 };
 using AsyncRef = std::shared_ptr<AsyncWork>;
 
-/// Work by a lane, with its place among the clocks. Later accesses of the lane are
-/// not ordered before it.
-/// `with`: work that is waited for together, to share its slot.
+/// Work by a lane, with its place among the clocks. Later accesses of the lane
+/// are not ordered before it. `with`: work that is waited for together, to
+/// share its slot.
 AsyncRef makeWork(Warp &warp, uint32_t lane, const Instr &instr,
                   const AsyncWork *with = nullptr);
 /// Adds the completion of work to what a synchronisation object publishes.
@@ -76,8 +76,8 @@ private:
 
 /// Commit groups of one lane.
 struct LaneAsync {
-  std::vector<AsyncRef> open;                ///< cp.async, not yet in a group
-  std::deque<std::vector<AsyncRef>> groups;  ///< cp.async groups, oldest first
+  std::vector<AsyncRef> open;               ///< cp.async, not yet in a group
+  std::deque<std::vector<AsyncRef>> groups; ///< cp.async groups, oldest first
   std::vector<AsyncRef> bulkOpen;
   std::deque<std::vector<AsyncRef>> bulkGroups;
 };

@@ -1,11 +1,12 @@
 //===- Compiler.cpp - From the AST to executable form ---------------------===//
 
 #include "Compiler.h"
+#include "Specials.h"
+#include "State.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
-#include "State.h"
 
 using namespace llvm;
 
@@ -31,7 +32,8 @@ namespace {
 /// One operand of InstrDef::operands.
 struct OperandSpec {
   char role = '<';
-  bool vector = false, wide = false, any = false, pair = false, optional = false;
+  bool vector = false, wide = false, any = false, pair = false,
+       optional = false;
   Type type = Type::None;
 };
 
@@ -159,8 +161,8 @@ private:
     program->code.emplace_back();
     Instr &end = program->code.back();
     end.statement = &endStatement;
-    end.line = function->body.empty() ? function->line
-                                      : function->body.back().line;
+    end.line =
+        function->body.empty() ? function->line : function->body.back().line;
     end.pc = program->code.size() - 1;
     if (Error e = decode(end))
       return e;
@@ -176,7 +178,8 @@ private:
         if (it == frameVariables.end() || it->second.second < v.bytes())
           frameVariables[v.name] = {placeInFrame(v.bytes(), v.align),
                                     uint32_t(v.bytes())};
-      } else if (v.space == StateSpace::Global || v.space == StateSpace::Const) {
+      } else if (v.space == StateSpace::Global ||
+                 v.space == StateSpace::Const) {
         return failAt(v.line, "global variable '" + v.name +
                                   "' must stand at module level");
       }
@@ -242,13 +245,15 @@ private:
     for (Instr &instr : program->code) {
       program->usesGlobalSync |= (instr.traits & TraitGlobalSync) != 0;
       program->usesAtomics |= (instr.traits & TraitStrong) != 0;
-      program->usesAsync |= (instr.traits & TraitAsync) != 0;
+      program->usesAsync |=
+          (instr.traits & TraitAsync) ||
+          StringRef(instr.statement->opcode).starts_with("cp.");
     }
     markWgmmaRegisters();
   }
 
-  /// wgmma.fence must stand between a write of a register and the wgmma that uses
-  /// it: the scheduler notes such writes.
+  /// wgmma.fence must stand between a write of a register and the wgmma that
+  /// uses it: the scheduler notes such writes.
   void markWgmmaRegisters() {
     std::vector<bool> used;
     for (const Instr &instr : program->code)
@@ -321,9 +326,8 @@ private:
 
   Op registerOp(uint32_t index) {
     if (!registerKnown[index]) {
-      registerOps[index] =
-          newRegister(function->registers[index].name,
-                      function->registers[index].type);
+      registerOps[index] = newRegister(function->registers[index].name,
+                                       function->registers[index].type);
       registerKnown[index] = true;
     }
     return registerOps[index];
@@ -333,42 +337,13 @@ private:
     auto it = specials.find(name);
     if (it != specials.end())
       return it->second;
-    StringRef base = name.split('.').first;
-    bool axis = StringSwitch<bool>(base)
-                    .Cases({"%tid", "%ntid", "%ctaid", "%nctaid"}, true)
-                    .Cases({"%clusterid", "%nclusterid", "%cluster_ctaid",
-                            "%cluster_nctaid"},
-                           true)
-                    .Default(false);
-    StringRef suffix = name.drop_front(base.size());
-    if (axis ? suffix != ".x" && suffix != ".y" && suffix != ".z"
-             : !suffix.empty())
-      return fail("unknown special register '" + name + "'");
-    Type type = StringSwitch<Type>(base)
-                    .Cases({"%laneid", "%warpid", "%nwarpid", "%lanemask_eq",
-                            "%lanemask_lt", "%lanemask_le", "%lanemask_gt",
-                            "%lanemask_ge"},
-                           Type::U32)
-                    .Cases({"%cluster_ctarank", "%cluster_nctarank", "%smid",
-                            "%nsmid", "%dynamic_smem_size", "%total_smem_size"},
-                           Type::U32)
-                    .Case("%gridid", Type::U64)
-                    .Case("%is_explicit_cluster", Type::Pred)
-                    .Default(axis ? Type::U32 : Type::None);
-    if (type == Type::None && base.starts_with("%envreg"))
-      type = Type::U32;
+    Type type = specialRegisterType(name);
     if (type == Type::None)
-      return fail("unknown register '" + name + "'");
+      return fail("unknown special register '" + name + "'");
     Op op = newRegister(name, type);
     program->specials.push_back({name.str(), op});
     specials[name] = op;
     return op;
-  }
-
-  static bool isClock(StringRef name) {
-    return name == "%clock" || name == "%clock64" || name == "%clock_hi" ||
-           name == "%globaltimer" || name == "%globaltimer_lo" ||
-           name == "%globaltimer_hi";
   }
 
   const Variable *findShared(StringRef name) {
@@ -511,13 +486,13 @@ private:
       unsigned have = typeBits(op.type), want = typeBits(spec.type);
       if (!isPred && want && have != want && !spec.any &&
           !(spec.wide && have > want))
-        return fail("register " + function->registers[o.index].name +
-                    " has " + Twine(have) + " bits, the instruction needs " +
+        return fail("register " + function->registers[o.index].name + " has " +
+                    Twine(have) + " bits, the instruction needs " +
                     Twine(want));
       return op;
     }
     case Operand::Special: {
-      if (isClock(o.text)) {
+      if (isClockRegister(o.text)) {
         sawClock = true;
         return constant(0, typeBits(spec.type) == 64);
       }
@@ -531,9 +506,9 @@ private:
       // A narrower or wider read takes the low lanes; both are stored apart.
       if (op->isWide != (typeBits(spec.type) == 64) && !spec.wide &&
           spec.type != Type::Pred)
-        return fail("special register " + o.text + " has " +
-                    Twine(typeBits(op->type)) + " bits, the instruction needs " +
-                    Twine(typeBits(spec.type)));
+        return fail(
+            "special register " + o.text + " has " + Twine(typeBits(op->type)) +
+            " bits, the instruction needs " + Twine(typeBits(spec.type)));
       return op;
     }
     case Operand::Imm:
@@ -542,8 +517,8 @@ private:
         return fail("a constant cannot be written");
       return immediate(o, spec.type);
     case Operand::Symbol: {
-      if (spec.role != '<' || (typeBits(spec.type) != 64 &&
-                               typeBits(spec.type) != 32))
+      if (spec.role != '<' ||
+          (typeBits(spec.type) != 64 && typeBits(spec.type) != 32))
         return fail("name '" + o.text + "' cannot stand here");
       StateSpace space;
       return symbolAddress(o.text, o.offset, typeBits(spec.type) == 64, space);
@@ -580,7 +555,8 @@ private:
       if (!at)
         return at.takeError();
       op = *at;
-      // .param variables of calls, and parameters of functions, live in the frame.
+      // .param variables of calls, and parameters of functions, live in the
+      // frame.
       if (instr.space == StateSpace::Param && symbolSpace == StateSpace::Local)
         instr.space = StateSpace::Local;
       else if (instr.traits & TraitOwnSpaces)
@@ -612,74 +588,6 @@ private:
 
   //===--- Instructions ---------------------------------------------------===//
 
-  static void commonModifiers(Instr &instr, const Words &words) {
-    bool hasSpace = false;
-    for (StringRef word : ArrayRef(words).drop_front()) {
-      if (Type t = parseType(word); t != Type::None && instr.numTypes < 5)
-        instr.types[instr.numTypes++] = t;
-      if (word == "ftz")
-        instr.ftz = true;
-      if (word == "sat")
-        instr.sat = true;
-      if (word == "relu")
-        instr.relu = true;
-      if (word == "volatile")
-        instr.isVolatile = true;
-      if (word == "v2" || word == "v4" || word == "v8")
-        instr.vec = word[1] - '0';
-      instr.rounding = StringSwitch<Rounding>(word)
-                           .Case("rn", Rounding::RN)
-                           .Case("rz", Rounding::RZ)
-                           .Case("rm", Rounding::RM)
-                           .Case("rp", Rounding::RP)
-                           .Case("rna", Rounding::RNA)
-                           .Case("rni", Rounding::RNI)
-                           .Case("rzi", Rounding::RZI)
-                           .Case("rmi", Rounding::RMI)
-                           .Case("rpi", Rounding::RPI)
-                           .Default(instr.rounding);
-      instr.compare = StringSwitch<Compare>(word)
-                          .Case("eq", Compare::EQ)
-                          .Case("ne", Compare::NE)
-                          .Case("lt", Compare::LT)
-                          .Case("le", Compare::LE)
-                          .Case("gt", Compare::GT)
-                          .Case("ge", Compare::GE)
-                          .Case("lo", Compare::LO)
-                          .Case("ls", Compare::LS)
-                          .Case("hi", Compare::HI)
-                          .Case("hs", Compare::HS)
-                          .Case("equ", Compare::EQU)
-                          .Case("neu", Compare::NEU)
-                          .Case("ltu", Compare::LTU)
-                          .Case("leu", Compare::LEU)
-                          .Case("gtu", Compare::GTU)
-                          .Case("geu", Compare::GEU)
-                          .Case("num", Compare::NUM)
-                          .Case("nan", Compare::NAN_)
-                          .Default(instr.compare);
-      instr.boolOp = StringSwitch<BoolOp>(word)
-                         .Case("and", BoolOp::And)
-                         .Case("or", BoolOp::Or)
-                         .Case("xor", BoolOp::Xor)
-                         .Default(instr.boolOp);
-      StateSpace space =
-          StringSwitch<StateSpace>(word)
-              .Case("global", StateSpace::Global)
-              .Cases({"shared", "shared::cta"}, StateSpace::Shared)
-              .Case("shared::cluster", StateSpace::SharedCluster)
-              .Case("local", StateSpace::Local)
-              .Cases({"param", "param::entry", "param::func"},
-                     StateSpace::Param)
-              .Case("const", StateSpace::Const)
-              .Default(StateSpace::Generic);
-      if (space != StateSpace::Generic && !hasSpace) {
-        instr.space = space;
-        hasSpace = true;
-      }
-    }
-  }
-
   Error decode(Instr &instr) {
     StringRef opcode = statement->opcode;
     Words words;
@@ -701,7 +609,7 @@ private:
     instr.fn = def->fn;
     instr.kind = def->kind;
     instr.traits = def->traits;
-    commonModifiers(instr, words);
+    decodeModifiers(instr, words);
     sawClock = false;
     if (Error e = operands(instr, words))
       return e;
@@ -726,12 +634,16 @@ private:
     SmallVector<uint32_t> sources, dests;
     unsigned next = 0;
     const std::vector<Operand> &given = statement->operands;
+    unsigned needed =
+        count_if(specs, [](StringRef t) { return !t.ends_with("?"); });
     for (StringRef text : specs) {
       OperandSpec spec;
       parseSpec(text, instr, spec);
+      // An optional operand is there when more are left than the others need.
+      if (spec.optional && given.size() - next <= needed)
+        continue;
+      needed -= !spec.optional;
       if (next == given.size()) {
-        if (spec.optional)
-          continue;
         return fail("'" + statement->opcode + "' needs more than " +
                     Twine(given.size()) + " operands");
       }
@@ -826,7 +738,7 @@ private:
     if (f.isKernel)
       return fail("a kernel cannot be called");
     instr.kind = InstrKind::Control;
-    static const InstrDef callDef{"call", "", nullptr, InstrKind::Control,
+    static const InstrDef callDef{"call", "",     nullptr, InstrKind::Control,
                                   0,      nullptr};
     instr.def = &callDef;
     if (f.name == "__assertfail") {

@@ -84,8 +84,8 @@ inline Step map3(Warp &w, const Instr &i, uint32_t active, F f) {
   auto *b = w.in<Stored<B>>(i.op[2]);
   auto *c = w.in<Stored<C>>(i.op[3]);
   lanes(active, [=](unsigned l) {
-    d[l] = toBits<D>(
-        f(fromBits<A>(a[l]), fromBits<B>(b[l]), fromBits<C>(c[l])));
+    d[l] =
+        toBits<D>(f(fromBits<A>(a[l]), fromBits<B>(b[l]), fromBits<C>(c[l])));
   });
   return Step::Next;
 }
@@ -115,7 +115,8 @@ Step ternary(Warp &w, const Instr &i, uint32_t active) {
                           [](T a, T b, T c) { return Op::apply(a, b, c); });
 }
 
-//===--- Floating point -----------------------------------------------------===//
+//===--- Floating point
+//-----------------------------------------------------===//
 
 constexpr uint32_t canonicalNan = 0x7fffffff;
 

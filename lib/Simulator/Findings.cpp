@@ -19,18 +19,13 @@ void Findings::add(FindingKind kind, const Warp &warp, const Instr &instr,
                                  ? message.str()
                                  : std::string());
   auto it = byKey.find(key);
-  if (it != byKey.end()) {
-    ++it->second.count;
-    return;
-  }
   // Many findings of one kind must not hide another kind.
   constexpr unsigned fewOfKind = 4;
   unsigned &ofKind = countByKind[kind];
-  if (byKey.size() >= limit && ofKind >= fewOfKind) {
+  if (it == byKey.end() && byKey.size() >= limit && ofKind >= fewOfKind) {
     ++dropped;
     return;
   }
-  ++ofKind;
   Finding finding;
   finding.kind = kind;
   finding.message = message.str();
@@ -45,7 +40,23 @@ void Findings::add(FindingKind kind, const Warp &warp, const Instr &instr,
   finding.hasThread = true;
   finding.hasAddress = hasAddress;
   finding.address = address;
-  byKey.emplace(key, std::move(finding));
+  if (it == byKey.end()) {
+    ++ofKind;
+    byKey.emplace(key, std::move(finding));
+    return;
+  }
+  // The first thread of the first block speaks for all, whatever the order in
+  // which host threads got here.
+  Finding &known = it->second;
+  finding.count = known.count + 1;
+  auto place = [](const Finding &f) {
+    return std::make_tuple(f.block[2], f.block[1], f.block[0], f.thread[2],
+                           f.thread[1], f.thread[0]);
+  };
+  if (place(finding) < place(known))
+    known = std::move(finding);
+  else
+    known.count = finding.count;
 }
 
 void Findings::addGlobal(FindingKind kind, const Twine &message) {

@@ -13,8 +13,8 @@ class Findings {
 public:
   Findings(const Ast &ast, unsigned limit) : ast(ast), limit(limit) {}
 
-  void add(FindingKind kind, const Warp &warp, const Instr &instr, unsigned lane,
-           const llvm::Twine &message, uint64_t address = 0,
+  void add(FindingKind kind, const Warp &warp, const Instr &instr,
+           unsigned lane, const llvm::Twine &message, uint64_t address = 0,
            bool hasAddress = false, const Instr *other = nullptr);
   void addGlobal(FindingKind kind, const llvm::Twine &message);
   /// Sorted, so that the order does not depend on the host's threads.

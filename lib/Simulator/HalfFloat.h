@@ -21,16 +21,18 @@ struct FloatFormat {
   unsigned bias() const { return (1u << (exponentBits - 1)) - 1; }
   unsigned signShift() const { return exponentBits + mantissaBits; }
 };
-constexpr FloatFormat formatF16{5, 10}, formatBF16{8, 7}, formatE4M3{4, 3, false},
-    formatE5M2{5, 2}, formatF32{8, 23}, formatTF32{8, 10};
+constexpr FloatFormat formatF16{5, 10}, formatBF16{8, 7},
+    formatE4M3{4, 3, false}, formatE5M2{5, 2}, formatF32{8, 23},
+    formatTF32{8, 10};
 
 inline uint64_t nanOf(const FloatFormat &f) {
   // The GPU's NaN has every bit but the sign set.
   return (uint64_t(1) << f.signShift()) - 1;
 }
 
-/// Rounds a double to the format. `sticky`: the true value lies a little further
-/// from zero than `x`. `saturate`: values beyond the largest become the largest.
+/// Rounds a double to the format. `sticky`: the true value lies a little
+/// further from zero than `x`. `saturate`: values beyond the largest become the
+/// largest.
 inline uint64_t roundTo(const FloatFormat &f, double x, Rounding mode,
                         bool saturate = false, bool sticky = false) {
   uint64_t bits;
@@ -95,7 +97,8 @@ inline uint64_t roundTo(const FloatFormat &f, double x, Rounding mode,
              (kept - (uint64_t(1) << f.mantissaBits));
   result += up;
   if (result > maxFinite || (biased > 0 && biased >= (1 << f.exponentBits))) {
-    bool towardsZero = mode == Rounding::RZ || (mode == Rounding::RM && !negative) ||
+    bool towardsZero = mode == Rounding::RZ ||
+                       (mode == Rounding::RM && !negative) ||
                        (mode == Rounding::RP && negative);
     result = saturate || towardsZero ? maxFinite : inf;
   }
@@ -112,7 +115,8 @@ inline double toDouble(const FloatFormat &f, uint64_t bits) {
                : magnitude == nanOf(f))
     value = f.hasInf && !mantissa ? HUGE_VAL : NAN;
   else if (exponent == 0)
-    value = std::ldexp(double(mantissa), 1 - int(f.bias()) - int(f.mantissaBits));
+    value =
+        std::ldexp(double(mantissa), 1 - int(f.bias()) - int(f.mantissaBits));
   else
     value = std::ldexp(double(mantissa | uint64_t(1) << f.mantissaBits),
                        int(exponent) - int(f.bias()) - int(f.mantissaBits));

@@ -1,7 +1,7 @@
 //===- InstrAsyncCopy.cpp - cp.async and its groups -----------------------===//
 //
-// cp.async works in the generic proxy. One piece of work stands for the copies of
-// a warp's instruction; the groups are kept per lane.
+// cp.async works in the generic proxy. One piece of work stands for the copies
+// of a warp's instruction; the groups are kept per lane.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,8 +33,8 @@ void copyLanes(AsyncWork &work, const std::vector<LaneCopy> &copies,
     mine.clock = copy.clock;
     mine.issuerThread = w.threadId(copy.lane);
     Accessor who{&w, &i, copy.lane, &mine};
-    Place to = locate(w, i, copy.lane, StateSpace::Shared, copy.to, size,
-                      AccessWrite);
+    Place to =
+        locate(w, i, copy.lane, StateSpace::Shared, copy.to, size, AccessWrite);
     Place from;
     if (copy.bytes)
       from = locate(w, i, copy.lane, StateSpace::Global, copy.from, copy.bytes,

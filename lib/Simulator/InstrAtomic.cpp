@@ -1,7 +1,8 @@
 //===- InstrAtomic.cpp - atom and red -------------------------------------===//
 //
 // Lanes of one instruction take their turns in lane order. Kernels with global
-// atomics run on one host thread (TraitGlobalSync), so no host atomics are needed.
+// atomics run on one host thread (TraitGlobalSync), so no host atomics are
+// needed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +17,18 @@ using namespace llvm;
 namespace linattn::sim {
 namespace {
 
-enum class AtomicOp : uint8_t { Add, Min, Max, Inc, Dec, And, Or, Xor, Exch, Cas };
+enum class AtomicOp : uint8_t {
+  Add,
+  Min,
+  Max,
+  Inc,
+  Dec,
+  And,
+  Or,
+  Xor,
+  Exch,
+  Cas
+};
 enum AtomicBits { AtomAcquire = 0x100, AtomRelease = 0x200, AtomRed = 0x400 };
 
 uint16_t addHalf(Type t, uint16_t a, uint16_t b) {
@@ -29,15 +41,24 @@ uint16_t addHalf(Type t, uint16_t a, uint16_t b) {
 
 template <typename T> T integerOp(AtomicOp op, T a, T b) {
   switch (op) {
-  case AtomicOp::Add: return T(std::make_unsigned_t<T>(a) + std::make_unsigned_t<T>(b));
-  case AtomicOp::Min: return std::min(a, b);
-  case AtomicOp::Max: return std::max(a, b);
-  case AtomicOp::Inc: return a >= b ? 0 : a + 1;
-  case AtomicOp::Dec: return a == 0 || a > b ? b : a - 1;
-  case AtomicOp::And: return a & b;
-  case AtomicOp::Or: return a | b;
-  case AtomicOp::Xor: return a ^ b;
-  default: return b;
+  case AtomicOp::Add:
+    return T(std::make_unsigned_t<T>(a) + std::make_unsigned_t<T>(b));
+  case AtomicOp::Min:
+    return std::min(a, b);
+  case AtomicOp::Max:
+    return std::max(a, b);
+  case AtomicOp::Inc:
+    return a >= b ? 0 : a + 1;
+  case AtomicOp::Dec:
+    return a == 0 || a > b ? b : a - 1;
+  case AtomicOp::And:
+    return a & b;
+  case AtomicOp::Or:
+    return a | b;
+  case AtomicOp::Xor:
+    return a ^ b;
+  default:
+    return b;
   }
 }
 
@@ -47,16 +68,26 @@ uint64_t apply(AtomicOp op, Type type, uint64_t old, uint64_t b, uint64_t c) {
   if (op == AtomicOp::Cas)
     return old == b ? c : old;
   switch (type) {
-  case Type::F32: return toBits(canonical(fromBits<float>(old) + fromBits<float>(b)));
-  case Type::F64: return toBits(fromBits<double>(old) + fromBits<double>(b));
-  case Type::F16: case Type::BF16: return addHalf(type, old, b);
-  case Type::F16x2: case Type::BF16x2:
-    return addHalf(type, old, b) |
-           uint32_t(addHalf(type, old >> 16, b >> 16)) << 16;
-  case Type::S32: return uint32_t(integerOp<int32_t>(op, old, b));
-  case Type::S64: return uint64_t(integerOp<int64_t>(op, old, b));
-  case Type::U64: case Type::B64: return integerOp<uint64_t>(op, old, b);
-  default: return integerOp<uint32_t>(op, old, b);
+  case Type::F32:
+    return toBits(canonical(fromBits<float>(old) + fromBits<float>(b)));
+  case Type::F64:
+    return toBits(fromBits<double>(old) + fromBits<double>(b));
+  case Type::F16:
+  case Type::BF16:
+    return addHalf(type, old, b);
+  case Type::F16x2:
+  case Type::BF16x2:
+    return addHalf(type, old, b) | uint32_t(addHalf(type, old >> 16, b >> 16))
+                                       << 16;
+  case Type::S32:
+    return uint32_t(integerOp<int32_t>(op, old, b));
+  case Type::S64:
+    return uint64_t(integerOp<int64_t>(op, old, b));
+  case Type::U64:
+  case Type::B64:
+    return integerOp<uint64_t>(op, old, b);
+  default:
+    return integerOp<uint32_t>(op, old, b);
   }
 }
 
@@ -138,7 +169,7 @@ Error decodeAtomic(Instr &i, const Words &words) {
     return createStringError("only .add exists for floating point");
   unsigned bIndex = isRed ? 1 : 2;
   if (i.args[bIndex].count != i.vec || (!isRed && i.args[0].count != i.vec))
-    return createStringError("vectors of " + Twine(i.vec) +
+    return createStringError("vectors of " + Twine(unsigned(i.vec)) +
                              " elements are needed");
   if ((op == unsigned(AtomicOp::Cas)) != (i.numArgs > bIndex + 1))
     return createStringError("wrong number of operands");

@@ -69,7 +69,8 @@ Step barrier(Warp &w, const Instr &i, uint32_t active) {
     if (b.arrived && b.expected != count)
       report(FindingKind::Barrier, w, i, lane,
              "barrier " + Twine(id) + " waits for " +
-                 (count ? Twine(count).str() : "all") + " threads here and for " +
+                 (count ? Twine(count).str() : "all") +
+                 " threads here and for " +
                  (b.expected ? Twine(b.expected).str() : "all") + " at line " +
                  Twine(b.line));
     if (!b.arrived) {
@@ -133,7 +134,8 @@ Error decodeBarrier(Instr &i, const Words &words) {
   return Error::success();
 }
 
-//===--- Clusters -----------------------------------------------------------===//
+//===--- Clusters
+//-----------------------------------------------------------===//
 
 bool tryOpenCluster(Cluster &cluster) {
   NamedBarrier &b = cluster.clusterBarrier;
@@ -199,7 +201,8 @@ Error decodeAligned(Instr &i, const Words &words) {
   return Error::success();
 }
 
-//===--- Fences -------------------------------------------------------------===//
+//===--- Fences
+//-------------------------------------------------------------===//
 
 Step fence(Warp &w, const Instr &i, uint32_t active) {
   w.fenceLanes(active);
@@ -226,14 +229,16 @@ void registerBarrier(InstrTable &t) {
     t.add((name + ".red.<and|or>[.aligned].pred").str(),
           "=pred <u32 <u32? <pred", barrier, K, B, decodeBarrier);
   }
-  t.add("barrier.cluster.arrive[.release|.relaxed][.aligned]", "", clusterArrive, K,
-        0, decodeClusterArrive);
+  t.add("barrier.cluster.arrive[.release|.relaxed][.aligned]", "",
+        clusterArrive, K, 0, decodeClusterArrive);
   t.add("barrier.cluster.wait[.acquire][.aligned]", "", clusterWait, K, B,
         decodeAligned);
   constexpr InstrKind F = InstrKind::Fence;
   t.add("membar.<cta|gl|sys>", "", fence, F, TraitNone);
-  t.add("fence[.sc|.acq_rel|.acquire|.release].<cta|cluster|gpu|sys>", "", fence, F);
-  t.add("fence.proxy.async[.global|.shared::cta|.shared::cluster]", "", proxyFence, F);
+  t.add("fence[.sc|.acq_rel|.acquire|.release].<cta|cluster|gpu|sys>", "",
+        fence, F);
+  t.add("fence.proxy.async[.global|.shared::cta|.shared::cluster]", "",
+        proxyFence, F);
   t.add("fence.proxy.<alias|tensormap|async>*", "", nothing, F);
   t.add("fence.mbarrier_init.release.cluster", "", fence, F);
 }

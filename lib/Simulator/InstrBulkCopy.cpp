@@ -1,8 +1,8 @@
 //===- InstrBulkCopy.cpp - cp.async.bulk, cp.reduce.async.bulk, st.async --===//
 //
 // Copies by the async proxy. Those into shared memory signal an mbarrier; those
-// into global memory are waited for by bulk groups, in two steps: the source has
-// been read (.read), the destination is written.
+// into global memory are waited for by bulk groups, in two steps: the source
+// has been read (.read), the destination is written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,7 +67,8 @@ template <typename T> static T combine(Reduce op, T a, T b) {
 }
 
 template <typename T>
-static void reduceAs(Reduce op, uint8_t *to, const uint8_t *from, uint64_t bytes) {
+static void reduceAs(Reduce op, uint8_t *to, const uint8_t *from,
+                     uint64_t bytes) {
   for (uint64_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {
     T a, b;
     std::memcpy(&a, to + at, sizeof(T));
@@ -117,11 +118,12 @@ SmallVector<uint64_t, 16> multicast(Warp &warp, uint64_t address, bool hasMask,
   if (!hasMask)
     return {address};
   SmallVector<uint64_t, 16> result;
-  uint64_t offset = address - sharedWindow < windowBytes ? address - sharedWindow
-                                                         : address;
+  uint64_t offset =
+      address - sharedWindow < windowBytes ? address - sharedWindow : address;
   offset &= (1u << clusterRankShift) - 1;
   for (uint32_t rest = mask & 0xffff; rest; rest &= rest - 1)
-    result.push_back(uint64_t(countr_zero(rest) + 1) << clusterRankShift | offset);
+    result.push_back(uint64_t(countr_zero(rest) + 1) << clusterRankShift |
+                     offset);
   return result;
 }
 
@@ -166,7 +168,8 @@ void performBulk(AsyncWork &work, const BulkCopy &c) {
     noteAccess(reader, from, c.from, c.bytes, P);
   bool hasMask = i.detail & BulkMulticast;
   auto &traffic = counters().asyncTraffic;
-  traffic[toGlobal || (i.detail & BulkFromShared) ? "bulk shared" : "bulk global"]
+  traffic[toGlobal || (i.detail & BulkFromShared) ? "bulk shared"
+                                                  : "bulk global"]
       .read += c.bytes;
   for (uint64_t at : multicast(w, c.to, hasMask, c.mask)) {
     StateSpace space = hasMask ? StateSpace::SharedCluster : c.toSpace;
@@ -231,8 +234,8 @@ Step copy(Warp &w, const Instr &i, uint32_t active) {
 Error decode(Instr &i, const Words &words) {
   bool toGlobal = is_contained(words, "bulk_group");
   i.detail |= toGlobal ? BulkToGlobal : 0;
-  if (!toGlobal && words[words[0] == "cp" && words[1] == "reduce" ? 5 : 4] ==
-                       "shared::cta")
+  if (!toGlobal &&
+      words[words[0] == "cp" && words[1] == "reduce" ? 5 : 4] == "shared::cta")
     i.detail |= BulkFromShared;
   for (StringRef word : words) {
     i.detail |= word == "multicast::cluster" ? BulkMulticast : 0;
@@ -322,7 +325,8 @@ Step storeAsync(Warp &w, const Instr &i, uint32_t active) {
         if (op == Reduce::None)
           std::memcpy(place.data, value.data(), bytes);
         else
-          reduceElements(op, work.instr->type(), place.data, value.data(), bytes);
+          reduceElements(op, work.instr->type(), place.data, value.data(),
+                         bytes);
       }
       signalBytes(who, StateSpace::SharedCluster, mbarrier, bytes);
     };
@@ -357,12 +361,13 @@ void registerBulkCopy(InstrTable &t) {
   t.add("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes."
         "multicast::cluster[.L2::cache_hint]",
         "@ @ <u32 @ <b16 <b64?", copy, K, A, decode);
-  t.add("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes",
-        "@ @ <u32 @", copy, K, A, decode);
+  t.add(
+      "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes",
+      "@ @ <u32 @", copy, K, A, decode);
   t.add("cp.async.bulk.global.shared::cta.bulk_group[.L2::cache_hint]",
         "@ @ <u32 <b64?", copy, K, A, decode);
-  t.add("cp.async.bulk.global.shared::cta.bulk_group.cp_mask",
-        "@ @ <u32 <b16", copy, K, A, decode);
+  t.add("cp.async.bulk.global.shared::cta.bulk_group.cp_mask", "@ @ <u32 <b16",
+        copy, K, A, decode);
   t.add("cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.cp_mask",
         "@ @ <u32 <b64 <b16", copy, K, A, decode);
   t.add("cp.async.bulk.prefetch.L2.global[.L2::cache_hint]", "@ <u32 <b64?",

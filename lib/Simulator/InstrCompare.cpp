@@ -16,20 +16,38 @@ template <typename T> bool compare(Compare c, T a, T b) {
   if constexpr (isFloating)
     unordered = a != a || b != b;
   switch (c) {
-  case Compare::EQ: return a == b;
-  case Compare::NE: return a != b && !unordered;
-  case Compare::LT: case Compare::LO: return a < b;
-  case Compare::LE: case Compare::LS: return a <= b;
-  case Compare::GT: case Compare::HI: return a > b;
-  case Compare::GE: case Compare::HS: return a >= b;
-  case Compare::EQU: return unordered || a == b;
-  case Compare::NEU: return unordered || a != b;
-  case Compare::LTU: return unordered || a < b;
-  case Compare::LEU: return unordered || a <= b;
-  case Compare::GTU: return unordered || a > b;
-  case Compare::GEU: return unordered || a >= b;
-  case Compare::NUM: return !unordered;
-  default: return unordered;
+  case Compare::EQ:
+    return a == b;
+  case Compare::NE:
+    return a != b && !unordered;
+  case Compare::LT:
+  case Compare::LO:
+    return a < b;
+  case Compare::LE:
+  case Compare::LS:
+    return a <= b;
+  case Compare::GT:
+  case Compare::HI:
+    return a > b;
+  case Compare::GE:
+  case Compare::HS:
+    return a >= b;
+  case Compare::EQU:
+    return unordered || a == b;
+  case Compare::NEU:
+    return unordered || a != b;
+  case Compare::LTU:
+    return unordered || a < b;
+  case Compare::LEU:
+    return unordered || a <= b;
+  case Compare::GTU:
+    return unordered || a > b;
+  case Compare::GEU:
+    return unordered || a >= b;
+  case Compare::NUM:
+    return !unordered;
+  default:
+    return unordered;
   }
 }
 
@@ -45,8 +63,8 @@ uint32_t compareLanes(const Warp &w, const Instr &i, uint32_t active,
         mask |= uint32_t(test(load(a[l]), load(b[l]))) << l;
       return mask;
     }
-    return predicateOf(active,
-                       [&](unsigned l) { return test(load(a[l]), load(b[l])); });
+    return predicateOf(
+        active, [&](unsigned l) { return test(load(a[l]), load(b[l])); });
   };
   switch (i.compare) {
   case Compare::EQ:
@@ -71,20 +89,31 @@ uint32_t compareTyped(const Warp &w, const Instr &i, Type type, uint32_t active,
     return compareLanes<T>(w, i, active, a, b, [](auto x) { return T(x); });
   };
   switch (type) {
-  case Type::S16: return integer(int16_t());
-  case Type::U16: case Type::B16: return integer(uint16_t());
-  case Type::S32: return integer(int32_t());
-  case Type::U32: case Type::B32: return integer(uint32_t());
-  case Type::S64: return integer(int64_t());
-  case Type::U64: case Type::B64: return integer(uint64_t());
+  case Type::S16:
+    return integer(int16_t());
+  case Type::U16:
+  case Type::B16:
+    return integer(uint16_t());
+  case Type::S32:
+    return integer(int32_t());
+  case Type::U32:
+  case Type::B32:
+    return integer(uint32_t());
+  case Type::S64:
+    return integer(int64_t());
+  case Type::U64:
+  case Type::B64:
+    return integer(uint64_t());
   case Type::F64:
     return compareLanes<double>(w, i, active, a, b,
                                 [](uint64_t x) { return fromBits<double>(x); });
-  case Type::F16: case Type::F16x2:
+  case Type::F16:
+  case Type::F16x2:
     return compareLanes<float>(w, i, active, a, b, [=](uint32_t x) {
       return halfToFloat(uint16_t(x >> shift));
     });
-  case Type::BF16: case Type::BF16x2:
+  case Type::BF16:
+  case Type::BF16x2:
     return compareLanes<float>(w, i, active, a, b, [=](uint32_t x) {
       return bf16ToFloat(uint16_t(x >> shift));
     });
@@ -100,10 +129,14 @@ uint32_t compareTyped(const Warp &w, const Instr &i, Type type, uint32_t active,
 
 uint32_t combine(const Instr &i, uint32_t value, uint32_t with) {
   switch (i.boolOp) {
-  case BoolOp::And: return value & with;
-  case BoolOp::Or: return value | with;
-  case BoolOp::Xor: return value ^ with;
-  default: return value;
+  case BoolOp::And:
+    return value & with;
+  case BoolOp::Or:
+    return value | with;
+  case BoolOp::Xor:
+    return value ^ with;
+  default:
+    return value;
   }
 }
 
@@ -142,7 +175,7 @@ Step set(Warp &w, const Instr &i, uint32_t active) {
                 from == Type::F16x2 || from == Type::BF16x2;
   uint32_t high =
       packed ? combine(i, compareTyped(w, i, from, active, a, b, 16), with) : 0;
-  uint32_t one = to == Type::F32    ? 0x3f800000
+  uint32_t one = to == Type::F32                          ? 0x3f800000
                  : to == Type::F16 || to == Type::F16x2   ? 0x3c00
                  : to == Type::BF16 || to == Type::BF16x2 ? 0x3f80
                  : typeBits(to) == 16                     ? 0xffff
@@ -161,7 +194,8 @@ Step set(Warp &w, const Instr &i, uint32_t active) {
 } // namespace
 
 void registerCompare(InstrTable &t) {
-  StringRef cmp = "<eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan>";
+  StringRef cmp =
+      "<eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan>";
   StringRef from = "<b16|b32|b64|u16|u32|u64|s16|s32|s64|f16|f16x2|bf16|bf16x2|"
                    "f32|f64>";
   t.add(("setp." + cmp + "[.and|.or|.xor][.ftz]." + from).str(),

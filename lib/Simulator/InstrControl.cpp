@@ -11,8 +11,9 @@ namespace linattn::sim {
 
 Step trap(Warp &w, const Instr &i, uint32_t active) {
   report(FindingKind::Trap, w, i, countr_zero(active),
-         StringRef(i.def->pattern) == "trap" ? "the kernel executed trap"
-                                             : "an assertion of the kernel failed");
+         StringRef(i.def->pattern) == "trap"
+             ? "the kernel executed trap"
+             : "an assertion of the kernel failed");
   w.cluster().stopped = true;
   w.launch().stop = true;
   return Step::Exit;
@@ -82,8 +83,8 @@ Step branchIndexed(Warp &w, const Instr &i, uint32_t active) {
   while (todo) {
     unsigned lane = countr_zero(todo);
     uint64_t k = w.read(index, lane);
-    uint32_t same = predicateOf(
-        todo, [&](unsigned l) { return w.read(index, l) == k; });
+    uint32_t same =
+        predicateOf(todo, [&](unsigned l) { return w.read(index, l) == k; });
     todo &= ~same;
     if (k >= i.targets.size()) {
       report(FindingKind::BadOperand, w, i, lane,
@@ -110,9 +111,10 @@ void registerControl(InstrTable &t) {
   t.add("exit", "", end, K);
   t.add("trap", "", trap, K);
   t.add("brkpt", "", nothing, K);
-  t.add("nanosleep.u32", "<u32", [](Warp &, const Instr &, uint32_t) {
-    return Step::Poll;
-  }, K);
+  t.add(
+      "nanosleep.u32", "<u32",
+      [](Warp &, const Instr &, uint32_t) { return Step::Poll; }, K);
+  t.add("griddepcontrol.<launch_dependents|wait>", "", nothing, K);
   t.add("pmevent[.mask]", "#", nothing, K);
 }
 

@@ -29,7 +29,8 @@ const FloatFormat &formatOf(Type type) {
   }
 }
 
-//===--- Integer to integer -------------------------------------------------===//
+//===--- Integer to integer
+//-------------------------------------------------===//
 
 int64_t signExtend(uint64_t value, unsigned bits) {
   return int64_t(value << (64 - bits)) >> (64 - bits);
@@ -71,7 +72,8 @@ Step extend(Warp &w, const Instr &i, uint32_t active) {
   return map1<D, S>(w, i, active, [](S a) { return D(a); });
 }
 
-//===--- Between floating point ---------------------------------------------===//
+//===--- Between floating point
+//---------------------------------------------===//
 
 double readFloat(const Warp &w, const Op &op, Type type, unsigned lane) {
   uint64_t bits = w.read(op, lane);
@@ -115,7 +117,9 @@ uint64_t encodeFloat(const Instr &i, Type to, double x) {
     x = 0;
   uint64_t bits;
   if (x != x) {
-    bits = to == Type::F32 || to == Type::TF32 ? canonicalNan : nanOf(formatOf(to));
+    bits = i.sat                                 ? 0
+           : to == Type::F32 || to == Type::TF32 ? canonicalNan
+                                                 : nanOf(formatOf(to));
   } else if (to == Type::F32) {
     bits = isIntegerMode(mode) ? toBits(float(x)) : roundTo(formatF32, x, mode);
     if (i.ftz)
@@ -129,7 +133,8 @@ uint64_t encodeFloat(const Instr &i, Type to, double x) {
                    finite8 || (i.detail & 1));
     if (i.sat && (to == Type::F16 || to == Type::BF16)) {
       double v = toDouble(formatOf(to), bits);
-      bits = v > 0 ? (v < 1 ? bits : roundTo(formatOf(to), 1, Rounding::RN)) : 0;
+      bits =
+          v > 0 ? (v < 1 ? bits : roundTo(formatOf(to), 1, Rounding::RN)) : 0;
     }
   }
   if (i.relu && x == x && (bits >> formatOf(to).signShift() & 1) &&
@@ -166,8 +171,8 @@ Step bf16ToF32(Warp &w, const Instr &i, uint32_t active) {
   });
 }
 Step f32ToBF16(Warp &w, const Instr &i, uint32_t active) {
-  return map1<uint32_t, float>(w, i, active,
-                               [](float a) { return uint32_t(floatToBF16(a)); });
+  return map1<uint32_t, float>(
+      w, i, active, [](float a) { return uint32_t(floatToBF16(a)); });
 }
 /// d = {high: a, low: b}
 Step f32ToBF16x2(Warp &w, const Instr &i, uint32_t active) {
@@ -210,7 +215,8 @@ Error decodeSatFinite(Instr &i, const Words &words) {
   return Error::success();
 }
 
-//===--- Float and integer --------------------------------------------------===//
+//===--- Float and integer
+//--------------------------------------------------===//
 
 Step floatToInt(Warp &w, const Instr &i, uint32_t active) {
   Type to = i.types[0], from = i.types[1];
@@ -335,8 +341,8 @@ void registerConvert(InstrTable &t) {
         packFloats, K, 0, decodeSatFinite);
   t.add("cvt.rn.satfinite[.relu].<e4m3x2|e5m2x2>.f16x2", "=b16 <b32",
         packedToPacked, K, 0, decodeSatFinite);
-  t.add("cvt.rn[.relu].f16x2.<e4m3x2|e5m2x2>", "=b32 <b16", packedToPacked, K, 0,
-        decodeSatFinite);
+  t.add("cvt.rn[.relu].f16x2.<e4m3x2|e5m2x2>", "=b32 <b16", packedToPacked, K,
+        0, decodeSatFinite);
 }
 
 } // namespace linattn::sim

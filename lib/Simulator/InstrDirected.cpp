@@ -1,7 +1,7 @@
 //===- InstrDirected.cpp - Arithmetic with directed rounding --------------===//
 //
-// Compiled with -frounding-math: the host's rounding mode is set around the loop
-// over the lanes.
+// Compiled with -frounding-math: the host's rounding mode is set around the
+// loop over the lanes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -74,11 +74,15 @@ Step directed(Warp &w, const Instr &i, uint32_t active) {
 
 void registerDirectedRounding(InstrTable &t) {
   constexpr InstrKind F = InstrKind::FP32, D = InstrKind::FP64;
-  t.add("add.<rz|rm|rp>[.ftz][.sat].f32", "= < <", directed<float, Arith::Add>, F);
-  t.add("sub.<rz|rm|rp>[.ftz][.sat].f32", "= < <", directed<float, Arith::Sub>, F);
-  t.add("mul.<rz|rm|rp>[.ftz][.sat].f32", "= < <", directed<float, Arith::Mul>, F);
+  t.add("add.<rz|rm|rp>[.ftz][.sat].f32", "= < <", directed<float, Arith::Add>,
+        F);
+  t.add("sub.<rz|rm|rp>[.ftz][.sat].f32", "= < <", directed<float, Arith::Sub>,
+        F);
+  t.add("mul.<rz|rm|rp>[.ftz][.sat].f32", "= < <", directed<float, Arith::Mul>,
+        F);
   t.add("div.<rz|rm|rp>[.ftz].f32", "= < <", directed<float, Arith::Div>, F);
-  t.add("fma.<rz|rm|rp>[.ftz][.sat].f32", "= < < <", directed<float, Arith::Fma>, F);
+  t.add("fma.<rz|rm|rp>[.ftz][.sat].f32", "= < < <",
+        directed<float, Arith::Fma>, F);
   t.add("sqrt.<rz|rm|rp>[.ftz].f32", "= <", directed<float, Arith::Sqrt>, F);
   t.add("rcp.<rz|rm|rp>[.ftz].f32", "= <", directed<float, Arith::Rcp>, F);
   t.add("add.<rz|rm|rp>.f64", "= < <", directed<double, Arith::Add>, D);

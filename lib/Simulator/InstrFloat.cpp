@@ -12,11 +12,23 @@ using namespace llvm;
 namespace linattn::sim {
 namespace {
 
-struct Add { template <typename T> static T apply(T a, T b) { return a + b; } };
-struct Sub { template <typename T> static T apply(T a, T b) { return a - b; } };
-struct Mul { template <typename T> static T apply(T a, T b) { return a * b; } };
-struct Div { template <typename T> static T apply(T a, T b) { return a / b; } };
-struct Fma { template <typename T> static T apply(T a, T b, T c) { return std::fma(a, b, c); } };
+struct Add {
+  template <typename T> static T apply(T a, T b) { return a + b; }
+};
+struct Sub {
+  template <typename T> static T apply(T a, T b) { return a - b; }
+};
+struct Mul {
+  template <typename T> static T apply(T a, T b) { return a * b; }
+};
+struct Div {
+  template <typename T> static T apply(T a, T b) { return a / b; }
+};
+struct Fma {
+  template <typename T> static T apply(T a, T b, T c) {
+    return std::fma(a, b, c);
+  }
+};
 
 /// Minimum and maximum of numbers; -0 is less than +0.
 struct Min {
@@ -33,20 +45,44 @@ struct Max {
     return a > b ? a : b;
   }
 };
-struct Neg { template <typename T> static T apply(T a) { return -a; } };
-struct Abs { template <typename T> static T apply(T a) { return std::fabs(a); } };
-struct Sqrt { template <typename T> static T apply(T a) { return std::sqrt(a); } };
-struct Rcp { template <typename T> static T apply(T a) { return 1 / a; } };
+struct Neg {
+  template <typename T> static T apply(T a) { return -a; }
+};
+struct Abs {
+  template <typename T> static T apply(T a) { return std::fabs(a); }
+};
+struct Sqrt {
+  template <typename T> static T apply(T a) { return std::sqrt(a); }
+};
+struct Rcp {
+  template <typename T> static T apply(T a) { return 1 / a; }
+};
 
 // Single-precision approximations.
-struct RcpApprox { static float apply(float a) { return float(1.0 / double(a)); } };
-struct RsqrtApprox { static float apply(float a) { return float(1.0 / std::sqrt(double(a))); } };
-struct SqrtApprox { static float apply(float a) { return float(std::sqrt(double(a))); } };
-struct Ex2 { static float apply(float a) { return float(std::exp2(double(a))); } };
-struct Lg2 { static float apply(float a) { return float(std::log2(double(a))); } };
-struct Sin { static float apply(float a) { return float(std::sin(double(a))); } };
-struct Cos { static float apply(float a) { return float(std::cos(double(a))); } };
-struct Tanh { static float apply(float a) { return float(std::tanh(double(a))); } };
+struct RcpApprox {
+  static float apply(float a) { return float(1.0 / double(a)); }
+};
+struct RsqrtApprox {
+  static float apply(float a) { return float(1.0 / std::sqrt(double(a))); }
+};
+struct SqrtApprox {
+  static float apply(float a) { return float(std::sqrt(double(a))); }
+};
+struct Ex2 {
+  static float apply(float a) { return float(std::exp2(double(a))); }
+};
+struct Lg2 {
+  static float apply(float a) { return float(std::log2(double(a))); }
+};
+struct Sin {
+  static float apply(float a) { return float(std::sin(double(a))); }
+};
+struct Cos {
+  static float apply(float a) { return float(std::cos(double(a))); }
+};
+struct Tanh {
+  static float apply(float a) { return float(std::tanh(double(a))); }
+};
 
 template <bool Ftz, typename Op>
 Step f32Unary(Warp &w, const Instr &i, uint32_t active) {
@@ -71,8 +107,7 @@ Step f32Binary(Warp &w, const Instr &i, uint32_t active) {
     return sat ? saturate(r) : canonical(r);
   });
 }
-template <bool Ftz>
-Step f32Fma(Warp &w, const Instr &i, uint32_t active) {
+template <bool Ftz> Step f32Fma(Warp &w, const Instr &i, uint32_t active) {
   bool sat = i.sat;
   return map3<float, float, float, float>(
       w, i, active, [=](float a, float b, float c) {
@@ -102,13 +137,13 @@ Step f32Sign(Warp &w, const Instr &i, uint32_t active) {
 enum MinMaxBits { MinMaxNan = 1, MinMaxXorSign = 2 };
 Error decodeMinMax(Instr &i, const Words &words) {
   for (StringRef word : words)
-    i.detail |= word == "NaN" ? MinMaxNan
-                : word == "xorsign" ? MinMaxXorSign : 0;
+    i.detail |= word == "NaN"       ? MinMaxNan
+                : word == "xorsign" ? MinMaxXorSign
+                                    : 0;
   return Error::success();
 }
 
-template <typename T, typename Op>
-T minMax(T a, T b, bool nan) {
+template <typename T, typename Op> T minMax(T a, T b, bool nan) {
   if (a != a || b != b) {
     if (nan || (a != a && b != b))
       return std::numeric_limits<T>::quiet_NaN();
@@ -119,7 +154,8 @@ T minMax(T a, T b, bool nan) {
 
 template <typename Op>
 Step f32MinMax(Warp &w, const Instr &i, uint32_t active) {
-  bool ftz = i.ftz, nan = i.detail & MinMaxNan, xorSign = i.detail & MinMaxXorSign;
+  bool ftz = i.ftz, nan = i.detail & MinMaxNan,
+       xorSign = i.detail & MinMaxXorSign;
   auto one = [=](float a, float b) {
     if (ftz) {
       a = flush(a);
@@ -158,8 +194,7 @@ Step f32DivApprox(Warp &w, const Instr &i, uint32_t active) {
 }
 
 /// rcp.approx.ftz.f64: 20 bits of mantissa, subnormals flushed.
-template <bool Root>
-Step f64Approx(Warp &w, const Instr &i, uint32_t active) {
+template <bool Root> Step f64Approx(Warp &w, const Instr &i, uint32_t active) {
   return map1<double, double>(w, i, active, [](double a) {
     uint64_t bits = toBits(a);
     if (!(bits << 1 >> 53))
@@ -192,12 +227,18 @@ Step testp(Warp &w, const Instr &i, uint32_t active) {
     return predicateOf(active, [&](unsigned l) -> bool {
       T x = fromBits<T>(a[l]);
       switch (i.detail) {
-      case 0: return std::isfinite(x);
-      case 1: return std::isinf(x);
-      case 2: return !std::isnan(x);
-      case 3: return std::isnan(x);
-      case 4: return std::isnormal(x);
-      default: return std::fpclassify(x) == FP_SUBNORMAL;
+      case 0:
+        return std::isfinite(x);
+      case 1:
+        return std::isinf(x);
+      case 2:
+        return !std::isnan(x);
+      case 3:
+        return std::isnan(x);
+      case 4:
+        return std::isnormal(x);
+      default:
+        return std::fpclassify(x) == FP_SUBNORMAL;
       }
     });
   };
@@ -205,8 +246,8 @@ Step testp(Warp &w, const Instr &i, uint32_t active) {
   return Step::Next;
 }
 Error decodeTestp(Instr &i, const Words &words) {
-  static constexpr StringLiteral names[] = {"finite", "infinite", "number",
-                                            "notanumber", "normal", "subnormal"};
+  static constexpr StringLiteral names[] = {
+      "finite", "infinite", "number", "notanumber", "normal", "subnormal"};
   for (unsigned n = 0; n < 6; ++n)
     if (words[1] == names[n])
       i.detail = n;
@@ -218,8 +259,8 @@ Error decodeTestp(Instr &i, const Words &words) {
 void registerFloat(InstrTable &t) {
   constexpr InstrKind F = InstrKind::FP32, D = InstrKind::FP64,
                       S = InstrKind::SpecialFunction;
-  auto f32 = [&](StringRef head, StringRef tail, StringRef operands, InstrKind kind,
-                 ExecFn plain, ExecFn ftz) {
+  auto f32 = [&](StringRef head, StringRef tail, StringRef operands,
+                 InstrKind kind, ExecFn plain, ExecFn ftz) {
     t.add((head + ".ftz" + tail).str(), operands, ftz, kind);
     t.add((head + tail).str(), operands, plain, kind);
   };

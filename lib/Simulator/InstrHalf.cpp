@@ -1,8 +1,8 @@
 //===- InstrHalf.cpp - f16 and bf16, single and packed --------------------===//
 //
-// Sums, products and quotients of 16-bit numbers are rounded right when computed
-// in double and rounded once more. A fused multiply-add needs more than 53 bits;
-// its sum is rounded to odd first.
+// Sums, products and quotients of 16-bit numbers are rounded right when
+// computed in double and rounded once more. A fused multiply-add needs more
+// than 53 bits; its sum is rounded to odd first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,14 +46,15 @@ double addToOdd(double a, double b) {
 }
 
 template <typename H> bool isSubnormal(uint16_t b) {
-  return !(b & (((1u << H::format.exponentBits) - 1) << H::format.mantissaBits));
+  return !(b &
+           (((1u << H::format.exponentBits) - 1) << H::format.mantissaBits));
 }
 template <typename H> uint16_t flushHalf(uint16_t b) {
   return isSubnormal<H>(b) ? b & 0x8000 : b;
 }
 template <typename H> bool isNan(uint16_t b) {
-  return (b & 0x7fff) > (((1u << H::format.exponentBits) - 1)
-                         << H::format.mantissaBits);
+  return (b & 0x7fff) >
+         (((1u << H::format.exponentBits) - 1) << H::format.mantissaBits);
 }
 
 template <typename H> uint16_t finish(const Instr &i, double r) {
@@ -76,14 +77,20 @@ template <typename H> uint16_t operand(const Instr &i, uint16_t b) {
   return i.ftz ? flushHalf<H>(b) : b;
 }
 
-struct Add { static double apply(double a, double b) { return a + b; } };
-struct Sub { static double apply(double a, double b) { return a - b; } };
-struct Mul { static double apply(double a, double b) { return a * b; } };
+struct Add {
+  static double apply(double a, double b) { return a + b; }
+};
+struct Sub {
+  static double apply(double a, double b) { return a - b; }
+};
+struct Mul {
+  static double apply(double a, double b) { return a * b; }
+};
 
 template <typename H, typename Op> struct Arith2 {
   static uint16_t apply(const Instr &i, uint16_t a, uint16_t b) {
-    return finish<H>(i, Op::apply(H::widen(operand<H>(i, a)),
-                                  H::widen(operand<H>(i, b))));
+    return finish<H>(
+        i, Op::apply(H::widen(operand<H>(i, a)), H::widen(operand<H>(i, b))));
   }
 };
 template <typename H> struct FusedMulAdd {
@@ -120,14 +127,20 @@ template <typename H> struct MinMax {
       return (nanA ? b : a) | sign;
     }
     // As signed integers the patterns order as the numbers do.
-    auto key = [](uint16_t x) { return x & 0x8000 ? -int(x & 0x7fff) - 1 : int(x); };
+    auto key = [](uint16_t x) {
+      return x & 0x8000 ? -int(x & 0x7fff) - 1 : int(x);
+    };
     bool takeA = i.detail & MinMaxIsMax ? key(a) > key(b) : key(a) < key(b);
     return (takeA ? a : b) | sign;
   }
 };
 
-struct NegBits { static uint16_t apply(const Instr &, uint16_t a) { return a ^ 0x8000; } };
-struct AbsBits { static uint16_t apply(const Instr &, uint16_t a) { return a & 0x7fff; } };
+struct NegBits {
+  static uint16_t apply(const Instr &, uint16_t a) { return a ^ 0x8000; }
+};
+struct AbsBits {
+  static uint16_t apply(const Instr &, uint16_t a) { return a & 0x7fff; }
+};
 template <typename H, typename F> struct SignOf {
   static uint16_t apply(const Instr &i, uint16_t a) {
     return F::apply(i, operand<H>(i, a));
@@ -160,7 +173,8 @@ Step half2(Warp &w, const Instr &i, uint32_t active) {
       w, i, active, [&](uint32_t a, uint32_t b) -> uint32_t {
         uint32_t r = F::apply(i, uint16_t(a), uint16_t(b));
         if (Packed)
-          r |= uint32_t(F::apply(i, uint16_t(a >> 16), uint16_t(b >> 16))) << 16;
+          r |= uint32_t(F::apply(i, uint16_t(a >> 16), uint16_t(b >> 16)))
+               << 16;
         return r;
       });
 }
@@ -192,10 +206,10 @@ void registerFormat(InstrTable &t, StringRef one, StringRef two) {
   both("mul[.rn][.ftz][.sat]", "= < <", LINATTN_BOTH(half2, Arith2<H, Mul>));
   both("fma.rn[.ftz][.sat][.relu]", "= < < <",
        LINATTN_BOTH(half3, FusedMulAdd<H>));
-  both("min[.ftz][.NaN][.xorsign][.abs]", "= < <", LINATTN_BOTH(half2, MinMax<H>),
-       decodeMinMax);
-  both("max[.ftz][.NaN][.xorsign][.abs]", "= < <", LINATTN_BOTH(half2, MinMax<H>),
-       decodeMinMax);
+  both("min[.ftz][.NaN][.xorsign][.abs]", "= < <",
+       LINATTN_BOTH(half2, MinMax<H>), decodeMinMax);
+  both("max[.ftz][.NaN][.xorsign][.abs]", "= < <",
+       LINATTN_BOTH(half2, MinMax<H>), decodeMinMax);
   both("neg[.ftz]", "= <", half1<SignOf<H, NegBits>, false>,
        half1<SignOf<H, NegBits>, true>);
   both("abs[.ftz]", "= <", half1<SignOf<H, AbsBits>, false>,

@@ -11,20 +11,56 @@ namespace {
 template <typename T> using U = std::make_unsigned_t<T>;
 template <typename T> constexpr unsigned bitsOf = sizeof(T) * 8;
 
-struct Add { template <typename T> static T apply(T a, T b) { return T(U<T>(a) + U<T>(b)); } };
-struct Sub { template <typename T> static T apply(T a, T b) { return T(U<T>(a) - U<T>(b)); } };
-struct And { template <typename T> static T apply(T a, T b) { return a & b; } };
-struct Or { template <typename T> static T apply(T a, T b) { return a | b; } };
-struct Xor { template <typename T> static T apply(T a, T b) { return a ^ b; } };
-struct Min { template <typename T> static T apply(T a, T b) { return a < b ? a : b; } };
-struct Max { template <typename T> static T apply(T a, T b) { return a > b ? a : b; } };
-struct Not { template <typename T> static T apply(T a) { return T(~a); } };
-struct Neg { template <typename T> static T apply(T a) { return T(U<T>(0) - U<T>(a)); } };
-struct Abs { template <typename T> static T apply(T a) { return a < 0 ? Neg::apply(a) : a; } };
-struct CNot { template <typename T> static T apply(T a) { return a == 0; } };
+struct Add {
+  template <typename T> static T apply(T a, T b) {
+    return T(U<T>(a) + U<T>(b));
+  }
+};
+struct Sub {
+  template <typename T> static T apply(T a, T b) {
+    return T(U<T>(a) - U<T>(b));
+  }
+};
+struct And {
+  template <typename T> static T apply(T a, T b) { return a & b; }
+};
+struct Or {
+  template <typename T> static T apply(T a, T b) { return a | b; }
+};
+struct Xor {
+  template <typename T> static T apply(T a, T b) { return a ^ b; }
+};
+struct Min {
+  template <typename T> static T apply(T a, T b) { return a < b ? a : b; }
+};
+struct Max {
+  template <typename T> static T apply(T a, T b) { return a > b ? a : b; }
+};
+struct Not {
+  template <typename T> static T apply(T a) { return T(~a); }
+};
+struct Neg {
+  template <typename T> static T apply(T a) { return T(U<T>(0) - U<T>(a)); }
+};
+struct Abs {
+  template <typename T> static T apply(T a) {
+    return a < 0 ? Neg::apply(a) : a;
+  }
+};
+struct CNot {
+  template <typename T> static T apply(T a) { return a == 0; }
+};
 
-struct AddSat { static int32_t apply(int32_t a, int32_t b) { return int32_t(std::clamp<int64_t>(int64_t(a) + b, INT32_MIN, INT32_MAX)); } };
-struct SubSat { static int32_t apply(int32_t a, int32_t b) { return int32_t(std::clamp<int64_t>(int64_t(a) - b, INT32_MIN, INT32_MAX)); } };
+struct AddSat {
+  static int32_t apply(int32_t a, int32_t b) {
+    return int32_t(std::clamp<int64_t>(int64_t(a) + b, INT32_MIN, INT32_MAX));
+  }
+};
+struct SubSat {
+  static int32_t apply(int32_t a, int32_t b) {
+    return int32_t(std::clamp<int64_t>(int64_t(a) - b, INT32_MIN, INT32_MAX));
+  }
+};
 
 struct MulLo {
   template <typename T> static T apply(T a, T b) {
@@ -33,12 +69,21 @@ struct MulLo {
 };
 struct MulHi {
   template <typename T> static T apply(T a, T b) {
-    using W = std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
+    using W =
+        std::conditional_t<std::is_signed_v<T>, __int128, unsigned __int128>;
     return T((W(a) * W(b)) >> bitsOf<T>);
   }
 };
-struct MadLo { template <typename T> static T apply(T a, T b, T c) { return Add::apply(MulLo::apply(a, b), c); } };
-struct MadHi { template <typename T> static T apply(T a, T b, T c) { return Add::apply(MulHi::apply(a, b), c); } };
+struct MadLo {
+  template <typename T> static T apply(T a, T b, T c) {
+    return Add::apply(MulLo::apply(a, b), c);
+  }
+};
+struct MadHi {
+  template <typename T> static T apply(T a, T b, T c) {
+    return Add::apply(MulHi::apply(a, b), c);
+  }
+};
 
 // Division by zero gives all bits set, as the hardware does; the remainder is
 // the dividend.
@@ -61,8 +106,12 @@ struct Rem {
   }
 };
 
-struct PopC { template <typename T> static uint32_t apply(T a) { return popcount(a); } };
-struct Clz { template <typename T> static uint32_t apply(T a) { return countl_zero(a); } };
+struct PopC {
+  template <typename T> static uint32_t apply(T a) { return popcount(a); }
+};
+struct Clz {
+  template <typename T> static uint32_t apply(T a) { return countl_zero(a); }
+};
 struct BRev {
   template <typename T> static T apply(T a) {
     T r = 0;
@@ -229,13 +278,26 @@ Step prmt(Warp &w, const Instr &i, uint32_t active) {
           bool replicate = mode == 0 && (sel & 8);
           unsigned s = c & 3;
           switch (mode) {
-          case 1: sel = s + k; break;                       // f4e
-          case 2: sel = (s - k) & 7; break;                 // b4e
-          case 3: sel = s; break;                           // rc8
-          case 4: sel = std::max(s, k); break;              // ecl
-          case 5: sel = std::min(s, k); break;              // ecr
-          case 6: sel = (s & 1) * 2 + (k & 1); break;       // rc16
-          default: sel &= 7;
+          case 1:
+            sel = s + k;
+            break; // f4e
+          case 2:
+            sel = (s - k) & 7;
+            break; // b4e
+          case 3:
+            sel = s;
+            break; // rc8
+          case 4:
+            sel = std::max(s, k);
+            break; // ecl
+          case 5:
+            sel = std::min(s, k);
+            break; // ecr
+          case 6:
+            sel = (s & 1) * 2 + (k & 1);
+            break; // rc16
+          default:
+            sel &= 7;
           }
           uint32_t byte = bytes >> (8 * sel) & 0xff;
           if (replicate)
@@ -273,7 +335,32 @@ Step dp4a(Warp &w, const Instr &i, uint32_t active) {
       });
 }
 
-//===--- Add and subtract with carry ----------------------------------------===//
+/// Two 16-bit numbers in a register.
+template <typename T, typename Op>
+Step packed16(Warp &w, const Instr &i, uint32_t active) {
+  bool relu = i.relu;
+  return map2<uint32_t, uint32_t, uint32_t>(
+      w, i, active, [=](uint32_t a, uint32_t b) {
+        T low = Op::template apply<T>(T(a), T(b));
+        T high = Op::template apply<T>(T(a >> 16), T(b >> 16));
+        if (relu) {
+          low = std::max<T>(low, 0);
+          high = std::max<T>(high, 0);
+        }
+        return uint32_t(uint16_t(high)) << 16 | uint16_t(low);
+      });
+}
+
+template <typename Op>
+Step minMaxRelu(Warp &w, const Instr &i, uint32_t active) {
+  return map2<int32_t, int32_t, int32_t>(
+      w, i, active, [](int32_t a, int32_t b) {
+        return std::max(Op::template apply<int32_t>(a, b), 0);
+      });
+}
+
+//===--- Add and subtract with carry
+//----------------------------------------===//
 // The carry flag is a predicate of the warp.
 
 enum CarryBits { CarryIn = 1, CarryOut = 2, CarrySub = 4 };
@@ -367,6 +454,13 @@ void registerInteger(InstrTable &t) {
   t.add("shr.b16", "= < <u32", shift<uint16_t, Shr>, K);
   t.add("shr.b32", "= < <u32", shift<uint32_t, Shr>, K);
   t.add("shr.b64", "= < <u32", shift<uint64_t, Shr>, K);
+  t.add("add.<u16x2|s16x2>", "=b32 <b32 <b32", packed16<uint16_t, Add>, K);
+  t.add("min.u16x2", "=b32 <b32 <b32", packed16<uint16_t, Min>, K);
+  t.add("max.u16x2", "=b32 <b32 <b32", packed16<uint16_t, Max>, K);
+  t.add("min[.relu].s16x2", "=b32 <b32 <b32", packed16<int16_t, Min>, K);
+  t.add("max[.relu].s16x2", "=b32 <b32 <b32", packed16<int16_t, Max>, K);
+  t.add("min.relu.s32", "= < <", minMaxRelu<Min>, K);
+  t.add("max.relu.s32", "= < <", minMaxRelu<Max>, K);
   t.add("abs.s16", "= <", unary<int16_t, Abs>, K);
   t.add("abs.s32", "= <", unary<int32_t, Abs>, K);
   t.add("abs.s64", "= <", unary<int64_t, Abs>, K);
@@ -416,8 +510,10 @@ void registerInteger(InstrTable &t) {
   t.add("dp4a.u32.s32", "=u32 <u32 <u32 <u32", dp4a<false, true>, K);
   t.add("dp4a.s32.u32", "=u32 <u32 <u32 <u32", dp4a<true, false>, K);
   for (StringRef name : {"add.cc", "addc[.cc]", "sub.cc", "subc[.cc]"}) {
-    t.add((name + ".<u32|s32>").str(), "= < <", carryOp<uint32_t>, K, 0, decodeCarry);
-    t.add((name + ".<u64|s64>").str(), "= < <", carryOp<uint64_t>, K, 0, decodeCarry);
+    t.add((name + ".<u32|s32>").str(), "= < <", carryOp<uint32_t>, K, 0,
+          decodeCarry);
+    t.add((name + ".<u64|s64>").str(), "= < <", carryOp<uint64_t>, K, 0,
+          decodeCarry);
   }
   for (StringRef name : {"mad", "madc"}) {
     StringRef cc = name == "mad" ? ".cc" : "[.cc]";

@@ -1,9 +1,9 @@
 //===- InstrMatrix.cpp - ldmatrix, stmatrix, movmatrix --------------------===//
 //
-// A register of a fragment is an 8x8 matrix of 16-bit elements: lane 4r + c holds
-// elements 2c and 2c + 1 of row r, so the 32 lanes are the matrix in memory order.
-// A lane accesses the 4 bytes of its place; with .trans the elements are exchanged
-// between the lanes afterwards.
+// A register of a fragment is an 8x8 matrix of 16-bit elements: lane 4r + c
+// holds elements 2c and 2c + 1 of row r, so the 32 lanes are the matrix in
+// memory order. A lane accesses the 4 bytes of its place; with .trans the
+// elements are exchanged between the lanes afterwards.
 //
 //===----------------------------------------------------------------------===//
 
@@ -102,10 +102,12 @@ Error decode(Instr &i, const Words &words) {
 void registerMatrix(InstrTable &t) {
   constexpr InstrKind K = InstrKind::Shared;
   constexpr uint32_t A = TraitAligned | TraitWholeWarp;
-  t.add("ldmatrix.sync.aligned.m8n8.<x1|x2|x4>[.trans][.shared|.shared::cta].b16",
-        "=vb32 @", ldmatrix, K, A, decode);
-  t.add("stmatrix.sync.aligned.m8n8.<x1|x2|x4>[.trans][.shared|.shared::cta].b16",
-        "@ <vb32", stmatrix, K, A, decode);
+  t.add(
+      "ldmatrix.sync.aligned.m8n8.<x1|x2|x4>[.trans][.shared|.shared::cta].b16",
+      "=vb32 @", ldmatrix, K, A, decode);
+  t.add(
+      "stmatrix.sync.aligned.m8n8.<x1|x2|x4>[.trans][.shared|.shared::cta].b16",
+      "@ <vb32", stmatrix, K, A, decode);
   t.add("movmatrix.sync.aligned.m8n8.trans.b16", "=b32 <b32", movmatrix,
         InstrKind::WarpComm, A);
 }

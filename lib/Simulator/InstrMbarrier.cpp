@@ -22,9 +22,7 @@ enum MbarrierBits {
 };
 
 /// A phase and the arrivals that were pending, in 64 bits.
-uint64_t stateOf(const Mbarrier &bar) {
-  return bar.phase << 20 | bar.pending;
-}
+uint64_t stateOf(const Mbarrier &bar) { return bar.phase << 20 | bar.pending; }
 
 Step init(Warp &w, const Instr &i, uint32_t active) {
   for (uint32_t rest = active; rest; rest &= rest - 1) {
@@ -93,7 +91,8 @@ Step expectOnly(Warp &w, const Instr &i, uint32_t active) {
   for (uint32_t rest = active; rest; rest &= rest - 1) {
     unsigned lane = countr_zero(rest);
     Accessor who{&w, &i, lane};
-    if (Mbarrier *bar = findMbarrier(who, i.space, addressOf(w, i.arg(0), lane)))
+    if (Mbarrier *bar =
+            findMbarrier(who, i.space, addressOf(w, i.arg(0), lane)))
       expectTx(who, *bar, uint32_t(w.read(i.arg(1), lane)));
   }
   return Step::Next;
@@ -103,7 +102,8 @@ Step completeOnly(Warp &w, const Instr &i, uint32_t active) {
   for (uint32_t rest = active; rest; rest &= rest - 1) {
     unsigned lane = countr_zero(rest);
     Accessor who{&w, &i, lane};
-    if (Mbarrier *bar = findMbarrier(who, i.space, addressOf(w, i.arg(0), lane)))
+    if (Mbarrier *bar =
+            findMbarrier(who, i.space, addressOf(w, i.arg(0), lane)))
       completeTx(who, *bar, uint32_t(w.read(i.arg(1), lane)));
   }
   return Step::Next;
@@ -147,8 +147,8 @@ Step wait(Warp &w, const Instr &i, uint32_t active) {
     if (block != &w.block)
       reportAt(FindingKind::Mbarrier, w, i, first, address,
                "a thread can only wait at an mbarrier of its own block");
-    uint32_t passed = predicateOf(
-        same, [&](unsigned l) { return isDone(w, i, l, *bar); });
+    uint32_t passed =
+        predicateOf(same, [&](unsigned l) { return isDone(w, i, l, *bar); });
     if (passed && !(i.detail & MbRelaxed))
       w.acquire(passed, bar->released);
     done |= passed;
@@ -227,11 +227,12 @@ Error decode(Instr &i, const Words &words) {
                        .Case("noinc", MbNoInc)
                        .Default(0);
     i.detail |= bit;
-    if (!bit && !StringSwitch<bool>(word)
-                     .Cases({"arrive", "test_wait", "acquire", "release"}, true)
-                     .Cases({"cta", "cluster", "b64", "async", "mbarrier"}, true)
-                     .Cases({"shared", "shared::cta", "shared::cluster"}, true)
-                     .Default(false))
+    if (!bit &&
+        !StringSwitch<bool>(word)
+             .Cases({"arrive", "test_wait", "acquire", "release"}, true)
+             .Cases({"cta", "cluster", "b64", "async", "mbarrier"}, true)
+             .Cases({"shared", "shared::cta", "shared::cluster"}, true)
+             .Default(false))
       return createStringError("unknown modifier '." + word + "'");
   }
   if ((i.detail & MbExpect) && i.numArgs != 3)
@@ -258,8 +259,8 @@ void registerMbarrier(InstrTable &t) {
   t.add("mbarrier.test_wait.*", "=pred @ <b64", wait, K, A, decode);
   t.add("mbarrier.try_wait.parity.*", "=pred @ <b32 <u32?", wait, K,
         A | TraitMayBlock, decode);
-  t.add("mbarrier.try_wait.*", "=pred @ <b64 <u32?", wait, K,
-        A | TraitMayBlock, decode);
+  t.add("mbarrier.try_wait.*", "=pred @ <b64 <u32?", wait, K, A | TraitMayBlock,
+        decode);
   t.add("mbarrier.pending_count.b64", "=b32 <b64", pendingCount, K);
   t.add("cp.async.mbarrier.arrive[.noinc][.shared|.shared::cta].b64", "@",
         copyArrive, K, A, decode);

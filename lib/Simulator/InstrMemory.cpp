@@ -11,7 +11,7 @@ namespace linattn::sim {
 namespace {
 
 enum MemoryBits {
-  MemStrong = 1,   ///< relaxed, acquire, release, volatile, mmio
+  MemStrong = 1, ///< relaxed, acquire, release, volatile, mmio
   MemAcquire = 2,
   MemRelease = 4,
   MemSignExtend = 8,
@@ -106,7 +106,7 @@ Step store(Warp &w, const Instr &i, uint32_t active) {
   uint64_t address[32];
   uint8_t *data[32];
   addressesOf(w, base, active, address);
-  w.cluster().pollsSinceProgress = 0;
+  w.cluster().worked();
   if (i.detail & MemStrong)
     for (uint32_t rest = active; rest; rest &= rest - 1) {
       unsigned lane = __builtin_ctz(rest);
@@ -135,8 +135,9 @@ bool isHint(StringRef word) {
       .Cases({"L2::cache_hint", "L2::64B", "L2::128B", "L2::256B",
               "L2::evict_first", "L2::evict_last", "L2::evict_normal"},
              true)
-      .Cases({"weak", "cta", "cluster", "gpu", "sys", "v2", "v4", "v8", "unified"},
-             true)
+      .Cases(
+          {"weak", "cta", "cluster", "gpu", "sys", "v2", "v4", "v8", "unified"},
+          true)
       .Default(false);
 }
 
@@ -156,7 +157,8 @@ Error decodeAccess(Instr &i, const Words &words) {
                           "param::func"},
                          true)
                   .Default(false))
-      return createStringError("unknown modifier '." + word + "' of " + words[0]);
+      return createStringError("unknown modifier '." + word + "' of " +
+                               words[0]);
   }
   Type type = i.type();
   if (i.numTypes != 1 || type == Type::Pred || typeBits(type) > 64 ||
@@ -167,12 +169,13 @@ Error decodeAccess(Instr &i, const Words &words) {
     return createStringError("a vector of more than 32 bytes");
   const Arg &values = i.args[isLoad ? 0 : 1];
   if (values.count != i.vec)
-    return createStringError("a vector of " + Twine(i.vec) +
-                             " elements is needed, got " + Twine(values.count));
+    return createStringError("a vector of " + Twine(unsigned(i.vec)) +
+                             " elements is needed, got " +
+                             Twine(unsigned(values.count)));
   if (!isLoad && i.space == StateSpace::Const)
     return createStringError("constant memory cannot be written");
-  if (i.detail & MemStrong && (i.space == StateSpace::Local ||
-                               i.space == StateSpace::Param))
+  if (i.detail & MemStrong &&
+      (i.space == StateSpace::Local || i.space == StateSpace::Param))
     i.detail &= ~(MemStrong | MemAcquire | MemRelease);
   if (isLoad && isSigned(type))
     i.detail |= MemSignExtend;
@@ -217,12 +220,15 @@ void registerMemory(InstrTable &t) {
   t.add("prefetchu.*", "@", nothing, InstrKind::Other, 0, decodePrefetch);
   t.add("discard.*", "@ #", nothing, InstrKind::Other);
   t.add("applypriority.*", "@ #", nothing, InstrKind::Other);
-  t.add("createpolicy.fractional.*", "=b64 <f32?", [](Warp &w, const Instr &i, uint32_t active) {
-          for (unsigned l = 0; l < 32; ++l)
-            if (active >> l & 1)
-              w.write(i.op[0], l, 0);
-          return Step::Next;
-        }, InstrKind::Other);
+  t.add(
+      "createpolicy.fractional.*", "=b64 <f32?",
+      [](Warp &w, const Instr &i, uint32_t active) {
+        for (unsigned l = 0; l < 32; ++l)
+          if (active >> l & 1)
+            w.write(i.op[0], l, 0);
+        return Step::Next;
+      },
+      InstrKind::Other);
 }
 
 } // namespace linattn::sim

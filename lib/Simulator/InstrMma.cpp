@@ -1,14 +1,14 @@
 //===- InstrMma.cpp - mma.sync --------------------------------------------===//
 //
 // Shapes m16n8k4, k8 and k16 of f16, bf16 and tf32, m8n8k4 of f64. Fragments of
-// 16-bit types are 8x8 matrices in memory order (InstrMatrix.cpp), those of tf32
-// 8x4: lane 4r + c holds element c of row r.
+// 16-bit types are 8x8 matrices in memory order (InstrMatrix.cpp), those of
+// tf32 8x4: lane 4r + c holds element c of row r.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Exec.h"
-#include "HalfFloat.h"
 #include "Fragments.h"
+#include "HalfFloat.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;

@@ -50,25 +50,26 @@ Error decodeMov(Instr &i, const Words &) {
   unsigned to = i.args[0].count, from = i.args[1].count;
   if (to == 1 && from == 1) {
     if (typeBits(i.op[0].type) != typeBits(i.type()) && !i.op[0].isSink)
-      return createStringError("the destination has " +
-                               Twine(typeBits(i.op[0].type)) +
-                               " bits, the instruction moves " +
-                               Twine(typeBits(i.type())));
+      return createStringError(
+          "the destination has " + Twine(typeBits(i.op[0].type)) +
+          " bits, the instruction moves " + Twine(typeBits(i.type())));
     if (i.op[0].isWide != i.op[1].isWide)
       i.fn = movAny;
     return Error::success();
   }
   unsigned n = std::max(to, from);
-  if ((to != 1 && from != 1) || (n != 2 && n != 4) || typeBits(i.type()) < 8 * n)
+  if ((to != 1 && from != 1) || (n != 2 && n != 4) ||
+      typeBits(i.type()) < 8 * n)
     return createStringError("mov cannot pack or unpack " + Twine(n) +
                              " parts of ." + typeName(i.type()));
   unsigned bits = typeBits(i.type()) / n;
   const Op *parts = &i.op[i.args[from > 1 ? 1 : 0].first];
   for (unsigned k = 0; k < n; ++k)
-    if (!parts[k].isConst && !parts[k].isSink && typeBits(parts[k].type) != bits)
-      return createStringError("part " + Twine(k) + " of ." +
-                               typeName(i.type()) + " must have " + Twine(bits) +
-                               " bits, got " + Twine(typeBits(parts[k].type)));
+    if (!parts[k].isConst && !parts[k].isSink &&
+        typeBits(parts[k].type) != bits)
+      return createStringError(
+          "part " + Twine(k) + " of ." + typeName(i.type()) + " must have " +
+          Twine(bits) + " bits, got " + Twine(typeBits(parts[k].type)));
   if (typeBits(i.arg(from > 1 ? 0 : 1).type) != typeBits(i.type()) &&
       !i.arg(from > 1 ? 0 : 1).isConst)
     return createStringError("the whole must have " +
@@ -98,7 +99,8 @@ Step slct(Warp &w, const Instr &i, uint32_t active) {
                           [](T a, T b, C c) { return c >= 0 ? a : b; });
 }
 
-//===--- Address spaces -----------------------------------------------------===//
+//===--- Address spaces
+//-----------------------------------------------------===//
 
 uint64_t windowOf(StateSpace space) {
   switch (space) {
@@ -162,7 +164,8 @@ Step isSpace(Warp &w, const Instr &i, uint32_t active) {
   return Step::Next;
 }
 
-//===--- Predicates ---------------------------------------------------------===//
+//===--- Predicates
+//---------------------------------------------------------===//
 
 template <int Kind> Step logic(Warp &w, const Instr &i, uint32_t active) {
   uint32_t a = w.pred(i.op[1]), b = w.pred(i.op[2]);
@@ -180,12 +183,15 @@ void registerMove(InstrTable &t) {
   constexpr InstrKind K = InstrKind::Move;
   constexpr uint32_t P = TraitPropagates;
   t.add("mov.pred", "=pred <pred", movPred, K, P);
-  t.add("mov.<b16|u16|s16|f16|bf16>", "=va <va", mov<uint32_t>, K, P, decodeMov);
+  t.add("mov.<b16|u16|s16|f16|bf16>", "=va <va", mov<uint32_t>, K, P,
+        decodeMov);
   t.add("mov.<b32|u32|s32|f32|f16x2|bf16x2>", "=va <va", mov<uint32_t>, K, P,
         decodeMov);
   t.add("mov.<b64|u64|s64|f64>", "=va <va", mov<uint64_t>, K, P, decodeMov);
-  t.add("selp.<b16|u16|s16|f16|bf16>", "=b16 <b16 <b16 <pred", selp<uint32_t>, K);
-  t.add("selp.<b32|u32|s32|f32|f16x2|bf16x2>", "=b32 < < <pred", selp<uint32_t>, K);
+  t.add("selp.<b16|u16|s16|f16|bf16>", "=b16 <b16 <b16 <pred", selp<uint32_t>,
+        K);
+  t.add("selp.<b32|u32|s32|f32|f16x2|bf16x2>", "=b32 < < <pred", selp<uint32_t>,
+        K);
   t.add("selp.<b64|u64|s64|f64>", "=b64 < < <pred", selp<uint64_t>, K);
   t.add("slct[.ftz].<b32|u32|s32|f32>.s32", "=$0 <$0 <$0 <s32",
         slct<uint32_t, int32_t>, K);

@@ -94,11 +94,27 @@ const InstrDef *InstrTable::find(const Words &words) const {
 }
 
 StringRef instrKindName(InstrKind kind) {
-  static constexpr StringLiteral names[] = {
-      "integer", "fp32", "fp64", "fp16", "special function", "convert", "move",
-      "predicate", "global memory", "shared memory", "local memory",
-      "param memory", "generic memory", "atomic", "warp communication",
-      "barrier", "control", "fence", "asynchronous", "tensor core", "other"};
+  static constexpr StringLiteral names[] = {"integer",
+                                            "fp32",
+                                            "fp64",
+                                            "fp16",
+                                            "special function",
+                                            "convert",
+                                            "move",
+                                            "predicate",
+                                            "global memory",
+                                            "shared memory",
+                                            "local memory",
+                                            "param memory",
+                                            "generic memory",
+                                            "atomic",
+                                            "warp communication",
+                                            "barrier",
+                                            "control",
+                                            "fence",
+                                            "asynchronous",
+                                            "tensor core",
+                                            "other"};
   return names[size_t(kind)];
 }
 

@@ -9,11 +9,13 @@
 //
 // Operands, in order, separated by blanks. First a role:
 //   =  written   <  read   +  read and written   @  address, in brackets
-//   #  constant integer    L  label   F  function or list of a call (left alone)
+//   #  constant integer    L  label   F  function or list of a call (left
+//   alone)
 // then flags: v, a vector in braces may stand here; w, registers wider than the
-// type may; a, registers of any width may; p, a pair p|q may (its second half may be missing); then the type:
-// a type's name, "$n" for the n-th type word of the opcode (from 0), or nothing
-// for the last one; "?" at the end marks an operand that may be left out.
+// type may; a, registers of any width may; p, a pair p|q may (its second half
+// may be missing); then the type: a type's name, "$n" for the n-th type word of
+// the opcode (from 0), or nothing for the last one; "?" at the end marks an
+// operand that may be left out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,11 +54,16 @@ public:
   /// Null if there is no such instruction.
   const InstrDef *find(const Words &words) const;
   /// Whether the first word is known at all.
-  bool knows(llvm::StringRef firstWord) const { return byName.count(firstWord); }
+  bool knows(llvm::StringRef firstWord) const {
+    return byName.count(firstWord);
+  }
 
 private:
   llvm::StringMap<std::vector<InstrDef>> byName;
 };
+
+/// Fills in types, rounding, space and the like from the words of an opcode.
+void decodeModifiers(Instr &instr, const Words &words);
 
 // One function per file of instructions.
 void registerInteger(InstrTable &table);

@@ -1,10 +1,10 @@
 //===- InstrTensorCopy.cpp - cp.async.bulk.tensor -------------------------===//
 //
 // Boxes of tensors of 1 to 5 dimensions, described by a tensor map. In shared
-// memory the box lies densely, dimension 0 innermost; a swizzle exchanges 16-byte
-// pieces of each 128-byte line by the address bits above it. Elements outside the
-// tensor are filled when loading and skipped when storing; all bytes of the box
-// count for the mbarrier.
+// memory the box lies densely, dimension 0 innermost; a swizzle exchanges
+// 16-byte pieces of each 128-byte line by the address bits above it. Elements
+// outside the tensor are filled when loading and skipped when storing; all
+// bytes of the box count for the mbarrier.
 //
 //===----------------------------------------------------------------------===//
 
@@ -316,8 +316,8 @@ void registerTensorCopy(InstrTable &t) {
                       "mbarrier::complete_tx::bytes";
   t.add(loads, "@ @ @", load, K, A, decode);
   t.add(loads + ".L2::cache_hint", "@ @ @ <b64", load, K, A, decode);
-  t.add(loads + ".multicast::cluster[.L2::cache_hint]", "@ @ @ <b16 <b64?", load,
-        K, A, decode);
+  t.add(loads + ".multicast::cluster[.L2::cache_hint]", "@ @ @ <b16 <b64?",
+        load, K, A, decode);
   t.add("cp.async.bulk.tensor" + dims +
             ".global.shared::cta[.tile].bulk_group[.L2::cache_hint]",
         "@ @ <b64?", store, K, A, decode);
@@ -325,7 +325,8 @@ void registerTensorCopy(InstrTable &t) {
             ".global.shared::cta.<add|min|max|inc|dec|and|or|xor>[.tile]."
             "bulk_group[.L2::cache_hint]",
         "@ @ <b64?", store, K, A, decode);
-  t.add("cp.async.bulk.prefetch.tensor" + dims + ".*", "@ <b64?", nothing, K, A);
+  t.add("cp.async.bulk.prefetch.tensor" + dims + ".*", "@ <b64?", nothing, K,
+        A);
   t.add("prefetch[.param].tensormap", "@", nothing, K, A);
 }
 

@@ -89,7 +89,7 @@ Step vote(Warp &w, const Instr &i, uint32_t active) {
       lanes(members, [&](unsigned l) { w.write(i.op[0], l, yes); });
       return;
     }
-    bool r = i.detail == All ? yes == members
+    bool r = i.detail == All   ? yes == members
              : i.detail == Any ? yes != 0
                                : yes == members || yes == 0;
     w.setPred(i.op[0], members, r ? ~0u : 0);
@@ -114,9 +114,8 @@ Step match(Warp &w, const Instr &i, uint32_t active) {
     uint32_t result[32], p = 0;
     for (uint32_t rest = members; rest; rest &= rest - 1) {
       unsigned lane = countr_zero(rest);
-      uint32_t same = predicateOf(members, [&](unsigned l) {
-        return w.read(a, l) == w.read(a, lane);
-      });
+      uint32_t same = predicateOf(
+          members, [&](unsigned l) { return w.read(a, l) == w.read(a, lane); });
       result[lane] = all ? (same == members ? members : 0) : same;
       p |= uint32_t(same == members) << lane;
     }
@@ -150,7 +149,8 @@ Step redux(Warp &w, const Instr &i, uint32_t active, F combine) {
   return Step::Next;
 }
 template <typename T> Step reduxAdd(Warp &w, const Instr &i, uint32_t active) {
-  return redux<T>(w, i, active, [](T a, T b) { return T(uint32_t(a) + uint32_t(b)); });
+  return redux<T>(w, i, active,
+                  [](T a, T b) { return T(uint32_t(a) + uint32_t(b)); });
 }
 template <typename T> Step reduxMin(Warp &w, const Instr &i, uint32_t active) {
   return redux<T>(w, i, active, [](T a, T b) { return std::min(a, b); });
@@ -205,12 +205,14 @@ Error decodeWarpSync(Instr &i, const Words &) {
 void registerWarp(InstrTable &t) {
   constexpr InstrKind K = InstrKind::WarpComm;
   constexpr uint32_t C = TraitCollective;
-  t.add("shfl.sync.<up|down|bfly|idx>.b32", "=p <b32 <u32 <u32 <u32", shfl, K, C,
-        decodeShfl);
-  t.add("vote.sync.<all|any|uni>.pred", "=pred <pred <u32", vote, K, C, decodeVote);
+  t.add("shfl.sync.<up|down|bfly|idx>.b32", "=p <b32 <u32 <u32 <u32", shfl, K,
+        C, decodeShfl);
+  t.add("vote.sync.<all|any|uni>.pred", "=pred <pred <u32", vote, K, C,
+        decodeVote);
   t.add("vote.sync.ballot.b32", "=b32 <pred <u32", vote, K, C, decodeVote);
   t.add("match.<any|all>.sync.b32", "=p <b32 <u32", match, K, C, decodeMatch);
-  t.add("match.<any|all>.sync.b64", "=pb32 <b64 <u32", match, K, C, decodeMatch);
+  t.add("match.<any|all>.sync.b64", "=pb32 <b64 <u32", match, K, C,
+        decodeMatch);
   auto addRedux = [&](StringRef pattern, ExecFn fn) {
     t.add(pattern, "= < <u32", fn, K, C, decodeRedux);
   };
@@ -225,8 +227,8 @@ void registerWarp(InstrTable &t) {
   addRedux("redux.sync.xor.b32", reduxBits<2>);
   t.add("elect.sync", "=pb32 <u32", elect, K, C, decodeElect);
   t.add("activemask.b32", "=", activemask, K);
-  t.add("bar.warp.sync", "<u32", warpSync, InstrKind::Barrier, C | TraitAnyPlace,
-        decodeWarpSync);
+  t.add("bar.warp.sync", "<u32", warpSync, InstrKind::Barrier,
+        C | TraitAnyPlace, decodeWarpSync);
 }
 
 } // namespace linattn::sim

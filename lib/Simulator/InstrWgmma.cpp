@@ -22,15 +22,16 @@ struct WgmmaOp {
 
 struct WgmmaQueue {
   std::deque<std::shared_ptr<WgmmaOp>> ops; ///< in order of issue
-  uint64_t group = 0; ///< that the next wgmma belongs to
-  AsyncRef groupWork; ///< of that group's first wgmma
+  uint64_t group = 0;                       ///< that the next wgmma belongs to
+  AsyncRef groupWork;                       ///< of that group's first wgmma
   bool fenced = false;
   /// What all lanes knew, with their clocks then.
   ClockRef known;
   std::array<ClockRef, 32> knownBy;
 };
 
-/// What the warps of a warpgroup have done, so that each is held against the first.
+/// What the warps of a warpgroup have done, so that each is held against the
+/// first.
 struct WgmmaLog {
   struct Entry {
     const Instr *instr;
@@ -145,10 +146,11 @@ void checkRegisters(Warp &w, const Instr &i, const WgmmaQueue &queue,
       if (const WgmmaOp *op = writerOf(queue, reg);
           op && (op->shape.n != shape.n || op->shape.halfD != shape.halfD))
         otherShape = reg;
-    if (uint32_t missing = ~w.available[reg]; accumulate && missing &&
-        w.launch().options.checkUninitialised) {
+    if (uint32_t missing = ~w.available[reg];
+        accumulate && missing && w.launch().options.checkUninitialised) {
       report(FindingKind::UninitialisedRegister, w, i, countr_zero(missing),
-             "accumulator " + nameOf(w, reg) + " is read but was never written");
+             "accumulator " + nameOf(w, reg) +
+                 " is read but was never written");
       w.available[reg] = allLanes;
     }
   });
@@ -267,8 +269,8 @@ WgmmaQueue &queueOf(Warp &w) {
   return *w.wgmma;
 }
 
-/// Operands: d, a or its descriptor, descriptor of b, scale-d, scales of a and b,
-/// transposes.
+/// Operands: d, a or its descriptor, descriptor of b, scale-d, scales of a and
+/// b, transposes.
 Step mma(Warp &w, const Instr &i, uint32_t) {
   WgmmaQueue &queue = queueOf(w);
   auto op = std::make_shared<WgmmaOp>();
@@ -346,7 +348,8 @@ Error decode(Instr &i, const Words &words) {
   unsigned n = 0, k = 0;
   StringRef shape = words[4];
   if (!shape.consume_front("m64n") || shape.consumeInteger(10, n) ||
-      !shape.consume_front("k") || shape.consumeInteger(10, k) || !shape.empty())
+      !shape.consume_front("k") || shape.consumeInteger(10, k) ||
+      !shape.empty())
     return createStringError("unknown shape " + words[4]);
   bool tf32 = i.types[1] == Type::TF32, half = i.types[0] == Type::F16;
   if (n < 8 || n > 256 || n % 8 || k != (tf32 ? 8u : 16u))
@@ -360,9 +363,9 @@ Error decode(Instr &i, const Words &words) {
   if (registers ? i.args[1].count != 4 : !i.arg(1).isWide)
     return createStringError("A is a descriptor or four registers");
   if (i.args[0].count != (half ? n / 4 : n / 2))
-    return createStringError(words[4] + " needs " + Twine(half ? n / 4 : n / 2) +
-                             " accumulator registers, got " +
-                             Twine(unsigned(i.args[0].count)));
+    return createStringError(
+        words[4] + " needs " + Twine(half ? n / 4 : n / 2) +
+        " accumulator registers, got " + Twine(unsigned(i.args[0].count)));
   unsigned want = tf32 ? 6 : registers ? 7 : 8;
   if (i.numArgs != want)
     return createStringError("needs " + Twine(want) + " operands, got " +
@@ -394,7 +397,8 @@ void checkWarpgroupsAtExit(Cluster &cluster) {
       report(FindingKind::Divergence, *block->warps[group * 4 + warp],
              *log->last[warp], 0,
              "not all warps of the warpgroup execute this: one has done " +
-                 Twine(*least) + " wgmma instructions, this one " + Twine(*most));
+                 Twine(*least) + " wgmma instructions, this one " +
+                 Twine(*most));
     }
 }
 

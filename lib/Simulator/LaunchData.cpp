@@ -35,8 +35,8 @@ void setElement(StringRef type, uint8_t *at, double value) {
     float f = float(value);
     std::memcpy(at, &f, 4);
   } else if (type == "f16" || type == "bf16") {
-    uint16_t bits = uint16_t(roundTo(type == "f16" ? formatF16 : formatBF16,
-                                     value, Rounding::RN));
+    uint16_t bits = uint16_t(
+        roundTo(type == "f16" ? formatF16 : formatBF16, value, Rounding::RN));
     std::memcpy(at, &bits, 2);
   } else if (type == "u64") {
     uint64_t bits = value >= 0x1p64 ? ~uint64_t(0)
@@ -170,7 +170,8 @@ bool readNpy(StringRef directory, StringRef file, LaunchBuffer &buffer,
   if (text.size() < 10 + headerSize)
     return false;
   StringRef header = text.substr(10, headerSize);
-  StringRef descr = header.split("'descr':").second.split('\'').second.split('\'').first;
+  StringRef descr =
+      header.split("'descr':").second.split('\'').second.split('\'').first;
   if (descr != npyType(buffer.type)) {
     error = "'" + file.str() + "' holds '" + descr.str() + "', needed is '" +
             npyType(buffer.type).str() + "'";
@@ -195,7 +196,8 @@ bool readNpy(StringRef directory, StringRef file, LaunchBuffer &buffer,
 // Recorded outputs
 //===----------------------------------------------------------------------===//
 
-json::Value outputsToJSON(const LaunchFile &launch, const LaunchResult &result) {
+json::Value outputsToJSON(const LaunchFile &launch,
+                          const LaunchResult &result) {
   json::Object all;
   for (unsigned i = 0; i < launch.buffers.size(); ++i) {
     const LaunchBuffer &b = launch.buffers[i];
@@ -216,8 +218,7 @@ static bool close(double a, double b, const LaunchBuffer &buffer) {
     return true;
   double difference = std::fabs(a - b);
   return difference <= buffer.absolute ||
-         difference <=
-             buffer.tolerance * std::max(std::fabs(a), std::fabs(b));
+         difference <= buffer.tolerance * std::max(std::fabs(a), std::fabs(b));
 }
 
 Error compareOutputs(const LaunchFile &launch, const LaunchResult &result,
@@ -258,8 +259,8 @@ Error compareOutputs(const LaunchFile &launch, const LaunchResult &result,
           Twine(b.elements()) + " elements; element " + Twine(first) + " is " +
           std::to_string(elementValue(b.type, got.data())) + " (bytes " +
           toHex(got, true) + "), expected " +
-          std::to_string(elementValue(b.type, want.bytes_begin())) + " (bytes " +
-          toHex(want, true) + ")");
+          std::to_string(elementValue(b.type, want.bytes_begin())) +
+          " (bytes " + toHex(want, true) + ")");
     }
   }
   return Error::success();

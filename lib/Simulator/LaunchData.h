@@ -16,8 +16,8 @@ inline bool isElementType(llvm::StringRef type) {
 void setElement(llvm::StringRef type, uint8_t *at, double value);
 /// The i-th output of splitmix64 with this seed.
 uint64_t randomBits(uint64_t seed, uint64_t i);
-double randomElement(llvm::StringRef type, uint64_t seed, uint64_t i, double low,
-                     double high);
+double randomElement(llvm::StringRef type, uint64_t seed, uint64_t i,
+                     double low, double high);
 /// "inf", "-inf", "nan", "-0"
 bool specialNumber(llvm::StringRef text, double &out);
 bool readNpy(llvm::StringRef directory, llvm::StringRef file,

@@ -45,8 +45,10 @@ public:
         !number(*root, "dynamic_shared", "the launch", shared, UINT32_MAX))
       return false;
     launch.config.dynamicSharedBytes = shared;
-    return each(*root, "buffers", [&](const json::Object &o) { return buffer(o); }) &&
-           each(*root, "args", [&](const json::Object &o) { return argument(o); }) &&
+    return each(*root, "buffers",
+                [&](const json::Object &o) { return buffer(o); }) &&
+           each(*root, "args",
+                [&](const json::Object &o) { return argument(o); }) &&
            options(root->getObject("options"));
   }
 
@@ -61,8 +63,7 @@ private:
     return true;
   }
 
-  template <typename F>
-  bool each(const json::Object &o, StringRef key, F f) {
+  template <typename F> bool each(const json::Object &o, StringRef key, F f) {
     const json::Value *list = o.get(key);
     if (!list)
       return true;
@@ -136,14 +137,16 @@ private:
     std::string where = "buffer '" + b.name + "'";
     if (!onlyKeys(o, where,
                   {"name", "type", "shape", "init", "seed", "low", "high",
-                   "value", "values", "file", "output", "tolerance", "absolute"}))
+                   "value", "values", "file", "output", "tolerance",
+                   "absolute"}))
       return false;
     for (LaunchBuffer &other : launch.buffers)
       if (other.name == b.name)
         return fail(where + " is described twice");
     if (!t || !isElementType(*t))
-      return fail("'type' of " + where + " must be one of u8 .. u64, s8 .. s64, "
-                                         "f16, bf16, f32, f64");
+      return fail("'type' of " + where +
+                  " must be one of u8 .. u64, s8 .. s64, "
+                  "f16, bf16, f32, f64");
     b.type = t->str();
     const json::Array *shape = o.getArray("shape");
     if (!shape)
@@ -152,7 +155,8 @@ private:
     for (const json::Value &v : *shape) {
       std::optional<uint64_t> extent = v.getAsUINT64();
       if (!extent || (*extent && total > maxBufferBytes / *extent))
-        return fail("'shape' of " + where + " is no list of sizes, or too large");
+        return fail("'shape' of " + where +
+                    " is no list of sizes, or too large");
       b.shape.push_back(*extent);
       total *= *extent;
     }
@@ -216,7 +220,8 @@ private:
           std::memcpy(at, &*s, size);
         else if (auto d = v.getAsNumber())
           setElement(b.type, at, *d);
-        else if (auto text = v.getAsString(); text && specialNumber(*text, value))
+        else if (auto text = v.getAsString();
+                 text && specialNumber(*text, value))
           setElement(b.type, at, value);
         else
           return fail("'values' of " + where + " must hold numbers");
@@ -318,7 +323,8 @@ private:
         !number(o, "offset", where, a.offset, UINT64_MAX / 2) ||
         !number(o, "swizzle", where, swizzle, 128))
       return false;
-    StringRef type = o.getString("type").value_or(launch.buffers[a.buffer].type);
+    StringRef type =
+        o.getString("type").value_or(launch.buffers[a.buffer].type);
     int kind = StringSwitch<int>(type)
                    .Case("u8", 0)
                    .Case("u16", 1)
@@ -378,8 +384,8 @@ private:
         !number(*o, "seed", "the options", opts.seed, UINT64_MAX) ||
         !number(*o, "threads", "the options", threads, 4096) ||
         !number(*o, "max_findings", "the options", findings, 1 << 20) ||
-        !number(*o, "max_instructions", "the options",
-                opts.maxWarpInstructions, UINT64_MAX))
+        !number(*o, "max_instructions", "the options", opts.maxWarpInstructions,
+                UINT64_MAX))
       return false;
     opts.threads = threads;
     opts.maxFindings = findings;

@@ -42,8 +42,8 @@ void Lexer::skipSpace() {
         ++pos;
     } else if (c == '/' && pos + 1 < text.size() && text[pos + 1] == '*') {
       pos += 2;
-      while (!atEnd() &&
-             !(text[pos] == '*' && pos + 1 < text.size() && text[pos + 1] == '/'))
+      while (!atEnd() && !(text[pos] == '*' && pos + 1 < text.size() &&
+                           text[pos + 1] == '/'))
         next();
       pos = std::min(pos + 2, text.size());
     } else {

@@ -108,8 +108,8 @@ void decodeChunk(MatrixFormat format, const uint8_t *bytes, float *out) {
   }
 }
 
-void decodeColumns(MatrixFormat format, const uint8_t *const rows[8], float *out,
-                   unsigned pitch) {
+void decodeColumns(MatrixFormat format, const uint8_t *const rows[8],
+                   float *out, unsigned pitch) {
   if (format == MatrixFormat::F16)
     columns<MatrixFormat::F16>(rows, out, pitch);
   else

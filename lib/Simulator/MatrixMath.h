@@ -1,13 +1,14 @@
 //===- MatrixMath.h - Dense arithmetic of the tensor cores ----------------===//
 //
-// The model: every product of two elements is exact, sums are in single precision,
-// each addition rounded to nearest even, in the order of k, starting from the
-// accumulator. (A GPU aligns the addends of a step and truncates; both agree to the
-// bit where every partial sum is representable.) Single-precision accumulators keep
-// that; half-precision ones are rounded once at the end of the instruction.
+// The model: every product of two elements is exact, sums are in single
+// precision, each addition rounded to nearest even, in the order of k, starting
+// from the accumulator. (A GPU aligns the addends of a step and truncates; both
+// agree to the bit where every partial sum is representable.) Single-precision
+// accumulators keep that; half-precision ones are rounded once at the end of
+// the instruction.
 //
-// A warp's part of a product is 16 rows. The columns of a group of 8 stand in the
-// order in which accumulator registers hold them: 0 2 4 6, then 1 3 5 7.
+// A warp's part of a product is 16 rows. The columns of a group of 8 stand in
+// the order in which accumulator registers hold them: 0 2 4 6, then 1 3 5 7.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,8 +30,8 @@ constexpr unsigned columnPlace(unsigned n) { return n / 2 + n % 2 * 4; }
 void decodeChunk(MatrixFormat format, const uint8_t *bytes, float *out);
 /// 8 chunks of 8 16-bit elements, row n holding k = 0..7 of column n:
 /// out[k * pitch + columnPlace(n)].
-void decodeColumns(MatrixFormat format, const uint8_t *const rows[8], float *out,
-                   unsigned pitch);
+void decodeColumns(MatrixFormat format, const uint8_t *const rows[8],
+                   float *out, unsigned pitch);
 /// One chunk of 8 columns of a row: in the order of columnPlace.
 void decodeRowOfColumns(MatrixFormat format, const uint8_t *bytes, float *out);
 

@@ -40,7 +40,8 @@ static Place locateMbarrier(const Accessor &who, StateSpace space,
                        AccessWrite | AccessAtomic);
   if (place.data && place.space != StateSpace::Shared) {
     wrong(who, address,
-          "address " + hex(address) + " of an mbarrier is not in shared memory");
+          "address " + hex(address) +
+              " of an mbarrier is not in shared memory");
     place.data = nullptr;
   }
   if (!place.data)
@@ -71,16 +72,19 @@ Mbarrier *findMbarrier(const Accessor &who, StateSpace space, uint64_t address,
   uint64_t found;
   std::memcpy(&found, place.data, 8);
   if (found != pattern(place.offset)) {
-    complain(who, bar, "was written over by other accesses since its "
-                       "initialisation at line " +
-                           Twine(bar.init->line));
+    complain(who, bar,
+             "was written over by other accesses since its "
+             "initialisation at line " +
+                 Twine(bar.init->line));
     uint64_t repaired = pattern(place.offset);
     std::memcpy(place.data, &repaired, 8);
   }
   if (!knowsInit(who, bar))
     wrong(who, address,
-          "the mbarrier at " + hex(address) + " is used before its "
-          "initialisation at line " + Twine(bar.init->line) +
+          "the mbarrier at " + hex(address) +
+              " is used before its "
+              "initialisation at line " +
+              Twine(bar.init->line) +
               " is known here: a barrier must come between",
           bar.init);
   return &bar;
@@ -93,7 +97,8 @@ void initMbarrier(const Accessor &who, StateSpace space, uint64_t address,
   if (!place.data)
     return;
   if (block != &who.warp->block) {
-    wrong(who, address, "an mbarrier is initialised by a thread of another block");
+    wrong(who, address,
+          "an mbarrier is initialised by a thread of another block");
     return;
   }
   if (count == 0 || count > maxMbarrierCount) {
@@ -128,8 +133,8 @@ void invalidateMbarrier(const Accessor &who, StateSpace space,
   if (bar->tx)
     complain(who, *bar,
              "is invalidated while it expects " + Twine(bar->tx) + " bytes");
-  for (auto it = block->mbarriers->at.begin();
-       it != block->mbarriers->at.end(); ++it)
+  for (auto it = block->mbarriers->at.begin(); it != block->mbarriers->at.end();
+       ++it)
     if (&it->second == bar) {
       block->mbarriers->at.erase(it);
       return;
@@ -141,9 +146,9 @@ static void tryComplete(const Accessor &who, Mbarrier &bar) {
   if (bar.pending)
     return;
   if (bar.tx < 0) {
-    complain(who, bar, "has received " + Twine(-bar.tx) +
-                           " bytes more than were expected in phase " +
-                           Twine(bar.phase));
+    complain(who, bar,
+             "has received " + Twine(-bar.tx) +
+                 " bytes more than were expected in phase " + Twine(bar.phase));
     bar.tx = 0;
   }
   if (bar.tx)
@@ -159,9 +164,9 @@ static void tryComplete(const Accessor &who, Mbarrier &bar) {
 static void checkTx(const Accessor &who, Mbarrier &bar) {
   if (bar.tx <= maxMbarrierTx && bar.tx >= -maxMbarrierTx)
     return;
-  complain(who, bar, "has " + Twine(bar.tx) +
-                         " bytes to come, beyond its limit of " +
-                         Twine(maxMbarrierTx));
+  complain(who, bar,
+           "has " + Twine(bar.tx) + " bytes to come, beyond its limit of " +
+               Twine(maxMbarrierTx));
   bar.tx = bar.tx > 0 ? maxMbarrierTx : -maxMbarrierTx;
 }
 
@@ -182,14 +187,16 @@ void completeTx(const Accessor &who, Mbarrier &bar, uint64_t bytes) {
 void arriveOn(const Accessor &who, Mbarrier &bar, uint32_t count, bool drop) {
   if (drop) {
     if (count > bar.expected)
-      complain(who, bar, "expects " + Twine(bar.expected) + " arrivals, " +
-                             Twine(count) + " are dropped");
+      complain(who, bar,
+               "expects " + Twine(bar.expected) + " arrivals, " + Twine(count) +
+                   " are dropped");
     bar.expected -= std::min(bar.expected, count);
   }
   if (count > bar.pending) {
-    complain(who, bar, "gets " + Twine(count) + " arrivals when " +
-                           Twine(bar.pending) + " of " + Twine(bar.expected) +
-                           " are pending in phase " + Twine(bar.phase));
+    complain(who, bar,
+             "gets " + Twine(count) + " arrivals when " + Twine(bar.pending) +
+                 " of " + Twine(bar.expected) + " are pending in phase " +
+                 Twine(bar.phase));
     count = bar.pending;
   }
   bar.pending -= count;
@@ -228,8 +235,8 @@ void checkMbarriersAtExit(Cluster &cluster) {
 std::string describeMbarrier(const Warp &warp) {
   const Warp::MbarrierQuestion &asked = warp.asked;
   uint64_t address = asked.address;
-  uint64_t plain = address - sharedWindow < windowBytes ? address - sharedWindow
-                                                        : address;
+  uint64_t plain =
+      address - sharedWindow < windowBytes ? address - sharedWindow : address;
   uint64_t offset = (plain & ((1u << clusterRankShift) - 1)) - sharedBase;
   std::string text = "the mbarrier at " + hex(address);
   const Block &block = warp.block;

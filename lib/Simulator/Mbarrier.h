@@ -3,9 +3,9 @@
 // The state of an mbarrier is kept beside shared memory; the 8 bytes themselves
 // hold a pattern that shows when something else writes over them.
 //
-// A phase is complete when no arrivals are pending and no bytes are expected. The
-// completed phases are counted from 0; a wait for parity p passes when the phase
-// that runs now has the other parity.
+// A phase is complete when no arrivals are pending and no bytes are expected.
+// The completed phases are counted from 0; a wait for parity p passes when the
+// phase that runs now has the other parity.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +49,8 @@ Mbarrier *findMbarrier(const Accessor &who, StateSpace space, uint64_t address,
 
 void initMbarrier(const Accessor &who, StateSpace space, uint64_t address,
                   uint32_t count);
-void invalidateMbarrier(const Accessor &who, StateSpace space, uint64_t address);
+void invalidateMbarrier(const Accessor &who, StateSpace space,
+                        uint64_t address);
 void expectTx(const Accessor &who, Mbarrier &bar, uint64_t bytes);
 /// Bytes have come; completes the phase if they were the last thing missing.
 void completeTx(const Accessor &who, Mbarrier &bar, uint64_t bytes);
@@ -61,7 +62,8 @@ void signalBytes(const Accessor &who, StateSpace space, uint64_t address,
 
 /// After the cluster has run: barriers that still expect bytes.
 void checkMbarriersAtExit(Cluster &cluster);
-/// The state of the mbarrier that a warp has asked last, for reports of deadlocks.
+/// The state of the mbarrier that a warp has asked last, for reports of
+/// deadlocks.
 std::string describeMbarrier(const Warp &warp);
 
 } // namespace linattn::sim

@@ -38,7 +38,8 @@ public:
       lex.fail("not a PTX module: there is no .version directive");
     if (!lex.error.empty())
       return createStringError(ast->fileName + ":" +
-                               std::to_string(lex.errorLine) + ": " + lex.error);
+                               std::to_string(lex.errorLine) + ": " +
+                               lex.error);
     return std::move(ast);
   }
 
@@ -564,6 +565,7 @@ private:
 
   bool parseLabel(StringRef name) {
     std::string key = (name + "@" + Twine(scopes.back().id)).str();
+    unsigned line = lex.line();
     if (lex.peek() == '.') {
       // A list of branch targets or a call prototype.
       Lexer saved = lex;
@@ -582,9 +584,11 @@ private:
         return lex.skipTo(';');
       lex = saved;
     }
-    if (!function->labels.try_emplace(key, function->body.size()).second)
-      return fail("label '" + name + "' is defined twice");
-    return true;
+    if (function->labels.try_emplace(key, function->body.size()).second)
+      return true;
+    fail("label '" + name + "' is defined twice");
+    lex.errorLine = line;
+    return false;
   }
 
   bool parseNumber(Operand &out) {

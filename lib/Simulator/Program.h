@@ -1,9 +1,9 @@
 //===- Program.h - A kernel in executable form ----------------------------===//
 //
 // PTX is decoded once: registers become offsets into a warp's register file,
-// constants and addresses become lane-replicated entries of a constant pool that
-// is addressed the same way, labels become indices. An instruction is a function
-// pointer with its operands.
+// constants and addresses become lane-replicated entries of a constant pool
+// that is addressed the same way, labels become indices. An instruction is a
+// function pointer with its operands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,9 +36,28 @@ using ExecFn = Step (*)(Warp &, const Instr &, uint32_t active);
 
 /// Groups of the report.
 enum class InstrKind : uint8_t {
-  Integer, FP32, FP64, FP16, SpecialFunction, Convert, Move, Predicate, Global,
-  Shared, Local, Param, Generic, Atomic, WarpComm, Barrier, Control, Fence,
-  Async, Tensor, Other, Count
+  Integer,
+  FP32,
+  FP64,
+  FP16,
+  SpecialFunction,
+  Convert,
+  Move,
+  Predicate,
+  Global,
+  Shared,
+  Local,
+  Param,
+  Generic,
+  Atomic,
+  WarpComm,
+  Barrier,
+  Control,
+  Fence,
+  Async,
+  Tensor,
+  Other,
+  Count
 };
 llvm::StringRef instrKindName(InstrKind kind);
 
@@ -83,7 +102,7 @@ struct Op {
   bool negated = false;
   bool isSink = false;
   Type type = Type::None; ///< as declared
-  int64_t imm = 0;     ///< value of a constant; offset of an address
+  int64_t imm = 0;        ///< value of a constant; offset of an address
 };
 
 /// One written operand: a register, or the registers of a vector.
@@ -94,8 +113,25 @@ struct Arg {
 
 enum class Rounding : uint8_t { None, RN, RZ, RM, RP, RNA, RNI, RZI, RMI, RPI };
 enum class Compare : uint8_t {
-  EQ, NE, LT, LE, GT, GE, LO, LS, HI, HS,
-  EQU, NEU, LTU, LEU, GTU, GEU, NUM, NAN_, None
+  EQ,
+  NE,
+  LT,
+  LE,
+  GT,
+  GE,
+  LO,
+  LS,
+  HI,
+  HS,
+  EQU,
+  NEU,
+  LTU,
+  LEU,
+  GTU,
+  GEU,
+  NUM,
+  NAN_,
+  None
 };
 enum class BoolOp : uint8_t { None, And, Or, Xor };
 
@@ -114,10 +150,10 @@ struct Instr {
   Compare compare = Compare::None;
   BoolOp boolOp = BoolOp::None;
   StateSpace space = StateSpace::Generic;
-  uint8_t maskArg = 0;   ///< of TraitCollective: the operand with the members
-  uint8_t vec = 1;       ///< elements of a vector access
+  uint8_t maskArg = 0; ///< of TraitCollective: the operand with the members
+  uint8_t vec = 1;     ///< elements of a vector access
   uint8_t numTypes = 0;
-  Type types[5] = {};    ///< type modifiers in order
+  Type types[5] = {}; ///< type modifiers in order
   Type type() const { return numTypes ? types[numTypes - 1] : Type::None; }
   /// Free for the instruction's decode function.
   uint32_t detail = 0;
@@ -180,7 +216,7 @@ struct Program {
   uint32_t paramBytes = 0;
   std::vector<uint32_t> parameterOffset;
   bool usesGlobalSync = false;
-  bool usesAsync = false; ///< asynchronous work, or memory of other blocks
+  bool usesAsync = false;   ///< asynchronous work, or memory of other blocks
   bool usesAtomics = false; ///< or other strong accesses, in any space
   /// Named variables, for messages: space, offset, size.
   struct Placed {

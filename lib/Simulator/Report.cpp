@@ -68,8 +68,9 @@ void Report::printFindings(raw_ostream &os) const {
 }
 
 void Report::printStatistics(raw_ostream &os) const {
-  os << "kernel " << kernel << ": " << warpInstructions << " warp instructions, "
-     << threadInstructions << " thread instructions\n";
+  os << "kernel " << kernel << ": " << warpInstructions
+     << " warp instructions, " << threadInstructions
+     << " thread instructions\n";
   os << "instructions by kind:\n";
   for (auto &[kind, count] : byKind)
     os << "  " << format("%-20s", kind.c_str()) << " " << count << "\n";
@@ -116,8 +117,8 @@ json::Value Report::toJSON() const {
   };
   json::Object space, lines;
   for (auto &[name, traffic] : bySpace)
-    space[name] = json::Object{{"read", traffic.read},
-                               {"written", traffic.written}};
+    space[name] =
+        json::Object{{"read", traffic.read}, {"written", traffic.written}};
   for (auto &[line, count] : bankConflictsByLine)
     lines[std::to_string(line)] = count;
   return json::Object{{"kernel", kernel},

@@ -1,7 +1,7 @@
 //===- Scheduler.cpp - Taking turns ---------------------------------------===//
 //
-// A cluster runs on one host thread. Its warps take turns for a seeded number of
-// instructions. Lanes of a warp that part become splits; the split that is
+// A cluster runs on one host thread. Its warps take turns for a seeded number
+// of instructions. Lanes of a warp that part become splits; the split that is
 // furthest behind runs first, and splits that meet merge, so that lanes come
 // together again where the code does. A split that polls lets the others go
 // first, so every lane makes progress.
@@ -22,8 +22,11 @@ namespace linattn::sim {
 
 namespace {
 
-/// A cluster in which this many polls in a row changed nothing waits for others.
+/// A cluster in which this many polls in a row changed nothing waits for
+/// others.
 constexpr uint64_t stalledPolls = 20000;
+/// A split that runs this long without polling computes something.
+constexpr uint32_t longWork = 2000;
 
 class WarpRunner {
 public:
@@ -182,6 +185,14 @@ private:
     return true;
   }
 
+  void countWork(Split &s, int instructions) {
+    s.sincePoll += instructions;
+    if (s.sincePoll < longWork)
+      return;
+    s.sincePoll = 0;
+    cluster.worked();
+  }
+
   void exitLanes(uint32_t lanes) {
     unsigned count = popcount(lanes);
     if (program.usesAsync)
@@ -201,6 +212,7 @@ private:
     uint32_t *available = warp.available.data();
     Split *s = &warp.split();
     uint32_t pc = s->pc;
+    const int begin = budget;
     while (true) {
       const Instr &instr = code[pc];
       uint32_t active = s->mask;
@@ -215,8 +227,7 @@ private:
       Step step = Step::Next;
       uint32_t ran = active;
       if (active) {
-        if (instr.traits &
-            (TraitMayBlock | TraitAligned | TraitCollective)) {
+        if (instr.traits & (TraitMayBlock | TraitAligned | TraitCollective)) {
           s->pc = pc;
           if (active != s->mask) {
             Split rest = *s;
@@ -227,8 +238,8 @@ private:
             s = &warp.split();
             meeting = std::min(meeting, pc + 1);
           }
-          if ((instr.traits & (TraitAligned | TraitCollective)) &&
-              !s->armed && !converged(instr, active)) {
+          if ((instr.traits & (TraitAligned | TraitCollective)) && !s->armed &&
+              !converged(instr, active)) {
             s->state = Split::Converge;
             ++count.waits["lanes of the same warp"];
             return;
@@ -279,6 +290,7 @@ private:
           pc = instr.target;
           if (warp.splits.size() > 1 || budget <= 0) {
             s->pc = pc;
+            countWork(*s, begin - budget);
             return;
           }
           continue;
@@ -308,6 +320,7 @@ private:
         s->state = Split::Ready;
         s->armed = false;
         s->polled = true;
+        s->sincePoll = 0;
         ++cluster.pollsSinceProgress;
         return;
       case Step::Diverted:
@@ -321,6 +334,7 @@ private:
       --budget;
       if (pc >= meeting || budget <= 0 || cluster.stopped) {
         s->pc = pc;
+        countWork(*s, begin - budget);
         return;
       }
     }
@@ -425,8 +439,8 @@ void Cluster::reportDeadlock() {
       std::string others;
       for (Split &o : warp->splits)
         if (&o != &s)
-          others += (others.empty() ? "" : ", ") + ("lanes " + lanesText(o.mask)) +
-                    " are at line " +
+          others += (others.empty() ? "" : ", ") +
+                    ("lanes " + lanesText(o.mask)) + " are at line " +
                     std::to_string(launch.program->code[o.pc].line);
       report(FindingKind::Divergence, *warp, instr, countr_zero(s.mask),
              "lanes " + lanesText(s.mask) + " of warp " + Twine(warp->index) +
@@ -439,8 +453,8 @@ void Cluster::reportDeadlock() {
       continue;
     for (Split &s : warp->splits) {
       const Instr &instr = launch.program->code[s.pc];
-      std::string text =
-          "lanes " + lanesText(s.mask) + " of warp " + std::to_string(warp->index);
+      std::string text = "lanes " + lanesText(s.mask) + " of warp " +
+                         std::to_string(warp->index);
       const Warp::MbarrierQuestion &asked = warp->asked;
       if (asked.instr && (s.mask >> asked.lane & 1) &&
           (s.state != Split::Blocked || asked.instr == &instr)) {

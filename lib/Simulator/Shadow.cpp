@@ -13,8 +13,8 @@ void ShadowPage::refine(unsigned shift) {
       finer[2 * i].written = cells[i].written & ((1u << half) - 1);
       finer[2 * i + 1].written = cells[i].written >> half;
       if (cells[i].moreReads) {
-        overflow.push_back(std::vector<ReadEntry>(
-            overflow[cells[i].moreReads - 1]));
+        overflow.push_back(
+            std::vector<ReadEntry>(overflow[cells[i].moreReads - 1]));
         finer[2 * i + 1].moreReads = overflow.size();
       }
     }
@@ -77,7 +77,8 @@ bool Shadow::isWritten(uint64_t offset, uint64_t count) const {
     }
     uint64_t inPage = at % shadowPageBytes;
     if (!(p->cells[inPage >> p->granuleShift].written >>
-              (inPage & ((1u << p->granuleShift) - 1)) & 1))
+              (inPage & ((1u << p->granuleShift) - 1)) &
+          1))
       return false;
   }
   return true;

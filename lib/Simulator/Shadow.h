@@ -1,8 +1,8 @@
 //===- Shadow.h - What is remembered about every byte of memory -----------===//
 //
 // Beside each region of memory stands a shadow: whether bytes were written, who
-// wrote last, who has read since. It is kept per granule of 4 bytes, and in pages
-// that see narrower accesses per 2 or 1 bytes.
+// wrote last, who has read since. It is kept per granule of 4 bytes, and in
+// pages that see narrower accesses per 2 or 1 bytes.
 //
 //===----------------------------------------------------------------------===//
 

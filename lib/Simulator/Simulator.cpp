@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <thread>
+#include <time.h>
 
 using namespace llvm;
 
@@ -180,7 +181,8 @@ static Expected<const Function *> findKernel(const Module &module,
   auto it = module.ast->functionByName.find(name);
   if (it == module.ast->functionByName.end() || !it->second->isKernel ||
       it->second->isDeclaration)
-    return createStringError(module.ast->fileName + ": no kernel '" + name + "'");
+    return createStringError(module.ast->fileName + ": no kernel '" + name +
+                             "'");
   return it->second;
 }
 
@@ -241,7 +243,8 @@ static Error checkConfig(const Program &program, const LaunchConfig &config,
     return createStringError("launch of '" + f.name + "': " + message);
   };
   const Dim3 &b = config.block, &g = config.grid;
-  if (b.count() == 0 || b.count() > 1024 || b.x > 1024 || b.y > 1024 || b.z > 64)
+  if (b.count() == 0 || b.count() > 1024 || b.x > 1024 || b.y > 1024 ||
+      b.z > 64)
     return fail("a block has 1 to 1024 threads, got " + dimText(b));
   if (g.count() == 0 || g.y > 65535 || g.z > 65535 || g.x > 0x7fffffff)
     return fail("bad grid " + dimText(g));
@@ -301,8 +304,8 @@ static Error bindArguments(const Program &program, ArrayRef<Argument> arguments,
 
 namespace {
 
-/// Hands clusters to host threads. A cluster that stalls waits until others have
-/// run; when all that are left have stalled, they are deadlocked.
+/// Hands clusters to host threads. A cluster that stalls waits until others
+/// have run; when all that are left have stalled, they are deadlocked.
 class ClusterPool {
 public:
   ClusterPool(Launch &launch, uint64_t total) : launch(launch), total(total) {}
@@ -365,9 +368,8 @@ private:
 };
 
 StringRef spaceName(unsigned space) {
-  static constexpr StringLiteral names[] = {"generic", "global", "shared",
-                                            "shared",  "local",  "param",
-                                            "const",   ""};
+  static constexpr StringLiteral names[] = {
+      "generic", "global", "shared", "shared", "local", "param", "const", ""};
   return names[space];
 }
 
@@ -397,6 +399,7 @@ void summarise(Report &report, const Program &program,
       report.bySpace[name].read += traffic.read;
       report.bySpace[name].written += traffic.written;
     }
+    report.cpuSeconds += c->cpuSeconds;
     report.tensorFlops += c->tensorFlops;
     for (auto &[reason, count] : c->waits)
       report.waits[reason] += count;
@@ -411,7 +414,8 @@ Expected<Report> Simulator::launch(Module &module, StringRef kernel,
                                    const LaunchOptions &options) {
 #if defined(__x86_64__) && defined(__AVX2__)
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
-    return createStringError("the simulator was built for CPUs with AVX2 and FMA");
+    return createStringError(
+        "the simulator was built for CPUs with AVX2 and FMA");
 #endif
   Expected<Program *> program = impl->program(module, kernel);
   if (!program)
@@ -433,8 +437,8 @@ Expected<Report> Simulator::launch(Module &module, StringRef kernel,
 
   auto start = std::chrono::steady_clock::now();
   uint64_t clusters = config.grid.count() / launch.clusterDim.count();
-  unsigned threads = options.threads ? options.threads
-                                     : std::thread::hardware_concurrency();
+  unsigned threads =
+      options.threads ? options.threads : std::thread::hardware_concurrency();
   // Blocks that talk through global memory take turns on one host thread, so
   // that results depend on the seed alone.
   if ((*program)->usesGlobalSync)
@@ -446,13 +450,18 @@ Expected<Report> Simulator::launch(Module &module, StringRef kernel,
   std::vector<std::thread> workers;
   for (unsigned t = 0; t < threads; ++t) {
     all.push_back(std::make_unique<Counters>());
-    for (auto *list :
-         {&all.back()->warpRuns, &all.back()->threadRuns, &all.back()->conflicts})
+    for (auto *list : {&all.back()->warpRuns, &all.back()->threadRuns,
+                       &all.back()->conflicts})
       list->assign((*program)->code.size(), 0);
   }
   auto body = [&](unsigned t) {
     setCounters(all[t].get());
+    timespec begin, end;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
     pool.work();
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
+    all[t]->cpuSeconds = double(end.tv_sec - begin.tv_sec) +
+                         1e-9 * double(end.tv_nsec - begin.tv_nsec);
     setCounters(nullptr);
   };
   for (unsigned t = 1; t < threads; ++t)
@@ -465,9 +474,9 @@ Expected<Report> Simulator::launch(Module &module, StringRef kernel,
   report.kernel = kernel.str();
   summarise(report, **program, all);
   report.findings = findings.take(report.findingsDropped);
-  report.seconds = std::chrono::duration<double>(
-                       std::chrono::steady_clock::now() - start)
-                       .count();
+  report.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
   return report;
 }
 

@@ -3,6 +3,7 @@
 #include "State.h"
 #include "Access.h"
 #include "Findings.h"
+#include "Specials.h"
 #include "llvm/ADT/bit.h"
 
 using namespace llvm;
@@ -20,63 +21,6 @@ Cluster &Warp::cluster() const { return block.cluster; }
 // Construction
 //===----------------------------------------------------------------------===//
 
-static uint64_t specialValue(StringRef name, const Warp &warp, unsigned lane) {
-  const Launch &launch = warp.launch();
-  const Dim3 &b = launch.config.block, &g = launch.config.grid;
-  const Dim3 &c = launch.clusterDim, &i = warp.block.index;
-  uint32_t t = warp.index * 32 + lane;
-  auto component = [&](StringRef prefix, const Dim3 &d) -> const uint32_t * {
-    if (!name.starts_with(prefix) || name.size() != prefix.size() + 2)
-      return nullptr;
-    char axis = name.back();
-    return axis == 'x' ? &d.x : axis == 'y' ? &d.y : axis == 'z' ? &d.z : nullptr;
-  };
-  Dim3 tid{t % b.x, t / b.x % b.y, t / b.x / b.y};
-  Dim3 inCluster{i.x % c.x, i.y % c.y, i.z % c.z};
-  Dim3 clusterId{i.x / c.x, i.y / c.y, i.z / c.z};
-  Dim3 numClusters{g.x / c.x, g.y / c.y, g.z / c.z};
-  for (auto &[prefix, dim] :
-       {std::pair<StringRef, Dim3>{"%tid", tid}, {"%ntid", b}, {"%ctaid", i},
-        {"%nctaid", g}, {"%cluster_ctaid", inCluster}, {"%cluster_nctaid", c},
-        {"%clusterid", clusterId}, {"%nclusterid", numClusters}})
-    if (const uint32_t *value = component(prefix, dim))
-      return *value;
-  uint64_t self = uint64_t(1) << lane;
-  const Program &p = *launch.program;
-  uint32_t dynamic = launch.config.dynamicSharedBytes;
-  if (name == "%laneid")
-    return lane;
-  if (name == "%warpid")
-    return warp.index;
-  if (name == "%nwarpid")
-    return (b.count() + 31) / 32;
-  if (name == "%lanemask_eq")
-    return self;
-  if (name == "%lanemask_lt")
-    return self - 1;
-  if (name == "%lanemask_le")
-    return self * 2 - 1;
-  if (name == "%lanemask_gt")
-    return uint32_t(~(self * 2 - 1));
-  if (name == "%lanemask_ge")
-    return uint32_t(~(self - 1));
-  if (name == "%cluster_ctarank")
-    return warp.block.rank;
-  if (name == "%cluster_nctarank")
-    return c.count();
-  if (name == "%is_explicit_cluster")
-    return c.count() > 1;
-  if (name == "%dynamic_smem_size")
-    return dynamic;
-  if (name == "%total_smem_size")
-    return p.dynamicSharedOffset - sharedBase + dynamic;
-  if (name == "%smid")
-    return launch.config.grid.count() ? i.x % 132 : 0;
-  if (name == "%nsmid")
-    return 132;
-  return 0; // %gridid, %envreg
-}
-
 Warp::Warp(Block &block, uint32_t index, uint32_t lanes)
     : block(block), index(index),
       launched(lanes == 32 ? ~0u : (1u << lanes) - 1), live(launched) {
@@ -92,7 +36,7 @@ Warp::Warp(Block &block, uint32_t index, uint32_t lanes)
     available[special.op.reg] = ~0u;
     bool isPred = special.op.type == Type::Pred;
     for (unsigned lane = 0; lane < 32; ++lane) {
-      uint64_t value = specialValue(special.name, *this, lane);
+      uint64_t value = specialRegisterValue(special.name, *this, lane);
       if (isPred)
         predicates[special.op.reg] |= uint32_t(value & 1) << lane;
       else
@@ -102,6 +46,8 @@ Warp::Warp(Block &block, uint32_t index, uint32_t lanes)
   splits.emplace_back();
   splits.back().mask = launched;
   splits.back().pc = p.functions.front().entry;
+  if (p.usesAsync)
+    async.reset(new LaneAsync[32]);
   if (p.frameBytes) {
     frame.assign(size_t(p.frameBytes) * 32, 0xCD);
     for (unsigned lane = 0; lane < 32; ++lane)
@@ -112,8 +58,8 @@ Warp::Warp(Block &block, uint32_t index, uint32_t lanes)
 Block::Block(Cluster &cluster, Dim3 index, uint32_t rank)
     : cluster(cluster), index(index), rank(rank) {
   const Launch &l = cluster.launch;
-  uint32_t bytes = l.program->dynamicSharedOffset - sharedBase +
-                   l.config.dynamicSharedBytes;
+  uint32_t bytes =
+      l.program->dynamicSharedOffset - sharedBase + l.config.dynamicSharedBytes;
   shared.assign(bytes, 0xCD);
   sharedShadow.reset(bytes, false);
   liveThreads = l.config.block.count();
@@ -211,7 +157,8 @@ void Warp::proxyFence(uint32_t lanes) {
   if (!launch().options.checkRaces)
     return;
   // Lanes that fence together share one clock: that the others' accesses are
-  // fenced is true as well, and whether they are ordered stands in the first half.
+  // fenced is true as well, and whether they are ordered stands in the first
+  // half.
   ClockRef old, updated;
   for (uint32_t rest = lanes; rest; rest &= rest - 1) {
     unsigned lane = countr_zero(rest);
@@ -308,7 +255,8 @@ void releaseWork(ClockRef &object, Cluster &cluster, const AsyncWork &work) {
   object = joined;
 }
 
-void acquireWork(Warp &warp, uint32_t lanes, const std::vector<AsyncRef> &work) {
+void acquireWork(Warp &warp, uint32_t lanes,
+                 const std::vector<AsyncRef> &work) {
   if (work.empty() || !work.front()->clock)
     return;
   ClockRef old, updated;

@@ -51,6 +51,8 @@ struct Split {
   bool armed = false;
   /// It has just asked in vain: others go first.
   bool polled = false;
+  /// Instructions since it last asked in vain.
+  uint32_t sincePoll = 0;
   uint64_t waitValue = 0;
   /// Cluster::events when it blocked.
   uint64_t seenEvents = 0;
@@ -62,10 +64,10 @@ public:
   Warp(Block &block, uint32_t index, uint32_t lanes);
 
   Block &block;
-  const uint32_t index; ///< in the block
+  const uint32_t index;      ///< in the block
   uint32_t clusterIndex = 0; ///< among the warps of the cluster
-  const uint32_t launched; ///< lanes that exist
-  uint32_t live;           ///< lanes that have not exited
+  const uint32_t launched;   ///< lanes that exist
+  uint32_t live;             ///< lanes that have not exited
 
   //===--- Registers ------------------------------------------------------===//
   /// [0] the register file, [1] the constant pool: see Op::isConst.
@@ -107,7 +109,7 @@ public:
   llvm::SmallVector<Split, 4> splits;
   uint32_t current = 0; ///< index of the split that runs
   Split &split() { return splits[current]; }
-  std::vector<uint8_t> frame; ///< local memory, lane after lane
+  std::vector<uint8_t> frame;      ///< local memory, lane after lane
   std::vector<Shadow> frameShadow; ///< per lane
 
   //===--- Happens-before -------------------------------------------------===//
@@ -126,15 +128,17 @@ public:
   /// relaxed accesses before it have seen.
   void fenceLanes(uint32_t lanes);
   struct FenceState {
-    ClockRef published;             ///< null: no fence yet
-    std::vector<uint64_t> seen;     ///< keys of Launch::globalSync
+    ClockRef published;         ///< null: no fence yet
+    std::vector<uint64_t> seen; ///< keys of Launch::globalSync
   };
-  std::vector<FenceState> fences; ///< per lane; empty: the kernel has no atomics
+  std::vector<FenceState>
+      fences; ///< per lane; empty: the kernel has no atomics
   std::array<bool, 32> clusterArrived{};
   std::array<uint64_t, 32> clusterGeneration{};
 
-  /// Groups of asynchronous copies of each lane, see Async.h.
-  std::array<LaneAsync, 32> async;
+  /// Groups of asynchronous copies of each lane, see Async.h; null in kernels
+  /// that have none (Program::usesAsync).
+  std::unique_ptr<LaneAsync[]> async;
   /// wgmma not yet waited for; null: none so far.
   std::shared_ptr<WgmmaQueue> wgmma;
   /// Registers of wgmma written since the last wgmma.fence, by register.
@@ -155,7 +159,7 @@ public:
 
 /// One of a block's sixteen named barriers.
 struct NamedBarrier {
-  uint32_t arrived = 0; ///< threads
+  uint32_t arrived = 0;  ///< threads
   uint32_t expected = 0; ///< threads; 0: all live threads of the block
   uint64_t generation = 0;
   ClockRef gathering, released;
@@ -219,13 +223,18 @@ public:
   AsyncQueue asyncQueue;
   NamedBarrier clusterBarrier;
   bool stopped = false;
-  bool ranAtAll = false; ///< other than by polling, since it last stalled
+  bool ranAtAll = false;   ///< other than by polling, since it last stalled
   uint64_t clockTicks = 0; ///< what %clock reads
-  uint32_t clockSize = 0; ///< entries of a vector clock of this cluster
+  uint32_t clockSize = 0;  ///< entries of a vector clock of this cluster
 
   void progress() {
     ++events;
+    worked();
+  }
+  /// Something other than polling went on.
+  void worked() {
     pollsSinceProgress = 0;
+    ranAtAll = true;
   }
 
   enum class Outcome { Done, Stalled, Stopped };
@@ -239,10 +248,11 @@ private:
 
 /// Counters of one host thread, summed at the end.
 struct Counters {
-  std::vector<uint64_t> warpRuns, threadRuns; ///< by pc
-  std::vector<uint64_t> conflicts;            ///< by pc
+  std::vector<uint64_t> warpRuns, threadRuns;       ///< by pc
+  std::vector<uint64_t> conflicts;                  ///< by pc
   uint64_t readBytes[8] = {}, writtenBytes[8] = {}; ///< by StateSpace
   uint64_t tensorFlops = 0;
+  double cpuSeconds = 0;
   std::map<std::string, uint64_t> waits;
   std::map<std::string, Traffic> asyncTraffic;
 };

@@ -76,8 +76,8 @@ Expected<TensorMapHandle> encodeTensorMap(const TensorMap &map) {
     if (map.elementStrides[d] == 0 || map.elementStrides[d] > 8)
       return bad("element stride " + Twine(d) + " must be 1 to 8, got " +
                  Twine(map.elementStrides[d]));
-    if (d > 0 && (map.strides[d - 1] % 16 ||
-                  map.strides[d - 1] >= (uint64_t(1) << 40)))
+    if (d > 0 &&
+        (map.strides[d - 1] % 16 || map.strides[d - 1] >= (uint64_t(1) << 40)))
       return bad("stride " + Twine(d) +
                  " must be a multiple of 16 bytes and less than 2^40, got " +
                  Twine(map.strides[d - 1]));
@@ -89,8 +89,9 @@ Expected<TensorMapHandle> encodeTensorMap(const TensorMap &map) {
   }
   uint64_t inner = uint64_t(map.box[0]) * bytes;
   if (inner % 16)
-    return bad("the box's first dimension must be a multiple of 16 bytes, got " +
-               Twine(inner));
+    return bad(
+        "the box's first dimension must be a multiple of 16 bytes, got " +
+        Twine(inner));
   unsigned limit = 16u << unsigned(map.swizzle);
   if (map.swizzle != TensorMapSwizzle::None && inner > limit)
     return bad("the box's first dimension has " + Twine(inner) +

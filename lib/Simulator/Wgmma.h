@@ -1,7 +1,7 @@
 //===- Wgmma.h - Matrix products of a warpgroup ---------------------------===//
 //
-// Each warp of a warpgroup computes 16 of the 64 rows by itself; its wgmma run in
-// order, at a moment between issue and the wait for their group.
+// Each warp of a warpgroup computes 16 of the 64 rows by itself; its wgmma run
+// in order, at a moment between issue and the wait for their group.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,14 +13,15 @@
 
 namespace linattn::sim {
 
-/// An operand in shared memory, as a matrix descriptor says: pieces of 16 bytes.
-/// K-major, a piece holds neighbours along k of one row (of A) or column (of B);
-/// otherwise neighbours along the other dimension for one k.
+/// An operand in shared memory, as a matrix descriptor says: pieces of 16
+/// bytes. K-major, a piece holds neighbours along k of one row (of A) or column
+/// (of B); otherwise neighbours along the other dimension for one k.
 class SharedOperand {
 public:
   SharedOperand(uint64_t descriptor, bool kMajor);
 
-  /// Of piece `c` along k of row r; or, not k-major, of piece `c` of 8 rows for k.
+  /// Of piece `c` along k of row r; or, not k-major, of piece `c` of 8 rows for
+  /// k.
   uint32_t piece(unsigned rowOrK, unsigned c) const {
     uint32_t at =
         kMajor ? start + rowOrK % 8 * rowPitch + rowOrK / 8 * stride + c * kStep
@@ -53,7 +54,8 @@ struct WgmmaPieces {
   bool good = true;
 };
 
-/// Lists the pieces and reports descriptors that name none of the block's memory.
+/// Lists the pieces and reports descriptors that name none of the block's
+/// memory.
 WgmmaPieces findPieces(const Accessor &who, const WgmmaShape &shape,
                        uint64_t descA, uint64_t descB);
 /// Notes the reads of all pieces.

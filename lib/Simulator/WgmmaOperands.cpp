@@ -13,7 +13,8 @@ namespace linattn::sim {
 static std::string hex(uint64_t value) { return "0x" + utohexstr(value, true); }
 
 /// Bits 0-13: address / 16; 16-29: leading byte offset / 16; 32-45: stride byte
-/// offset / 16; 49-51: base offset; 62-63: swizzle (0 none, 1 128, 2 64, 3 32 bytes).
+/// offset / 16; 49-51: base offset; 62-63: swizzle (0 none, 1 128, 2 64, 3 32
+/// bytes).
 SharedOperand::SharedOperand(uint64_t d, bool kMajor) : kMajor(kMajor) {
   start = (d & 0x3fff) << 4;
   leading = (d >> 16 & 0x3fff) << 4;
@@ -23,10 +24,10 @@ SharedOperand::SharedOperand(uint64_t d, bool kMajor) : kMajor(kMajor) {
   rowPitch = line[d >> 62];
   swizzleMask = masks[d >> 62];
   patternBytes = swizzleMask ? 8 * rowPitch : 0;
-  // Without a swizzle, 8 pieces of 16 bytes follow one another; the leading offset
-  // leads along k. With one, a line holds several pieces along the contiguous
-  // dimension; the stride leads to the next 8 lines and, not k-major, the leading
-  // offset to the next line's worth of pieces.
+  // Without a swizzle, 8 pieces of 16 bytes follow one another; the leading
+  // offset leads along k. With one, a line holds several pieces along the
+  // contiguous dimension; the stride leads to the next 8 lines and, not
+  // k-major, the leading offset to the next line's worth of pieces.
   if (!swizzleMask) {
     kStep = leading;
     outer = leading;
@@ -52,14 +53,16 @@ static void listPieces(const SharedOperand &operand, unsigned firstRow,
 }
 
 static bool checkOperand(const Accessor &who, const SharedOperand &operand,
-                         const char *name, const std::vector<uint32_t> &pieces) {
+                         const char *name,
+                         const std::vector<uint32_t> &pieces) {
   Warp &w = *who.warp;
   if (operand.patternBytes &&
       ((operand.start >> 7) & operand.swizzleMask) != operand.base)
     reportAt(FindingKind::Misaligned, w, *who.instr, who.lane, operand.start,
              Twine("the descriptor of ") + name + " starts at " +
                  hex(operand.start) + ", not at a multiple of its swizzle's " +
-                 Twine(operand.patternBytes) + "-byte pattern, and its base offset is " +
+                 Twine(operand.patternBytes) +
+                 "-byte pattern, and its base offset is " +
                  Twine(operand.base));
   uint32_t low = ~0u, high = 0;
   for (uint32_t at : pieces) {
@@ -70,8 +73,9 @@ static bool checkOperand(const Accessor &who, const SharedOperand &operand,
   if (low >= sharedBase && high <= end)
     return true;
   reportAt(FindingKind::OutOfBounds, w, *who.instr, who.lane, operand.start,
-           Twine("the descriptor of ") + name + " (start " + hex(operand.start) +
-               ", leading offset " + Twine(operand.leading) + ", stride offset " +
+           Twine("the descriptor of ") + name + " (start " +
+               hex(operand.start) + ", leading offset " +
+               Twine(operand.leading) + ", stride offset " +
                Twine(operand.stride) + ") reaches from " + hex(low) + " to " +
                hex(high) + ", the block's shared memory from " +
                hex(sharedBase) + " to " + hex(end));
@@ -169,7 +173,8 @@ void decodeB(const Block &block, const WgmmaShape &shape,
         float part[4];
         decodeChunk(shape.format, shared + *at++, part);
         for (unsigned j = 0; j < 4; ++j)
-          b[(4 * c + j) * n + column / 8 * 8 + columnPlace(column % 8)] = part[j];
+          b[(4 * c + j) * n + column / 8 * 8 + columnPlace(column % 8)] =
+              part[j];
       }
   } else {
     for (unsigned group = 0; group < n / 8; ++group, at += 16)

@@ -1,7 +1,7 @@
 //===- linattn-sim.cpp - Run a PTX kernel on the CPU ----------------------===//
 //
-// Exit code: 0 if the kernel ran without findings (and the outputs agree, if they
-// were compared), 1 if not, 2 for bad input.
+// Exit code: 0 if the kernel ran without findings (and the outputs agree, if
+// they were compared), 1 if not, 2 for bad input.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,11 +24,15 @@ static cl::opt<std::string> compareFile(
     "compare", cl::desc("Compare the outputs with a file that --record wrote"));
 static cl::opt<std::string> recordFile("record",
                                        cl::desc("Write the outputs as JSON"));
-static cl::opt<std::string> saveDir("save", cl::desc("Write NAME.npy per output"));
-static cl::opt<std::string> jsonFile("json", cl::desc("Write the report as JSON"));
-static cl::opt<bool> statistics("statistics", cl::desc("Print what was executed"));
+static cl::opt<std::string> saveDir("save",
+                                    cl::desc("Write NAME.npy per output"));
+static cl::opt<std::string> jsonFile("json",
+                                     cl::desc("Write the report as JSON"));
+static cl::opt<bool> statistics("statistics",
+                                cl::desc("Print what was executed"));
 static cl::opt<bool> print("print", cl::desc("Print the outputs' elements"));
-static cl::opt<uint64_t> seed("seed", cl::desc("Overrides the launch file's seed"));
+static cl::opt<uint64_t> seed("seed",
+                              cl::desc("Overrides the launch file's seed"));
 static cl::opt<AsyncTiming> timing(
     "timing", cl::desc("When asynchronous work completes"),
     cl::values(clEnumValN(AsyncTiming::Earliest, "earliest", "at once"),
@@ -65,8 +69,8 @@ static void printOutputs(const LaunchFile &launch, const LaunchResult &result) {
 int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "runs a PTX kernel on the CPU\n");
   auto text = readFile(launchFile);
-  LaunchFile launch = check(parseLaunchFile(text->getBuffer(), launchFile,
-                                            sys::path::parent_path(launchFile)));
+  LaunchFile launch = check(parseLaunchFile(
+      text->getBuffer(), launchFile, sys::path::parent_path(launchFile)));
   if (seed.getNumOccurrences())
     launch.options.seed = seed;
   if (timing.getNumOccurrences())
@@ -83,7 +87,8 @@ int main(int argc, char **argv) {
   if (!jsonFile.empty())
     writeFile(jsonFile, formatv("{0:2}\n", result.report.toJSON()).str());
   if (!recordFile.empty())
-    writeFile(recordFile, formatv("{0}\n", outputsToJSON(launch, result)).str());
+    writeFile(recordFile,
+              formatv("{0}\n", outputsToJSON(launch, result)).str());
   for (unsigned i = 0; !saveDir.empty() && i < launch.buffers.size(); ++i)
     if (const LaunchBuffer &b = launch.buffers[i]; b.isOutput)
       writeFile(saveDir + "/" + b.name + ".npy",

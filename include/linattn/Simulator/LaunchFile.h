@@ -18,8 +18,8 @@
 //
 // "init": "none" | "zero" | "random" (uniform in [low, high]) | "bits" (random
 // bit patterns) | "iota" | "fill" with "value" | "values" with "values" | "npy"
-// with "file". Random numbers are those of splitmix64, so that other programs can
-// make the same.
+// with "file". Random numbers are those of splitmix64, so that other programs
+// can make the same.
 //
 //===----------------------------------------------------------------------===//
 

@@ -76,7 +76,8 @@ struct Report {
   std::map<unsigned, uint64_t> bankConflictsByLine;
   /// Times that warps had to wait, by reason.
   std::map<std::string, uint64_t> waits;
-  double seconds = 0;
+  double seconds = 0;    ///< on the clock
+  double cpuSeconds = 0; ///< of all host threads together
 
   bool clean() const { return findings.empty(); }
   void printFindings(llvm::raw_ostream &os) const;

@@ -8,8 +8,8 @@
 //   sim.upload(*x, bytes);
 //   auto report = sim.launch(**module, "kernel", config, {argument(*x)}, {});
 //
-// Nothing here aborts: misuse comes back as llvm::Error, faults of the kernel as
-// findings of the report.
+// Nothing here aborts: misuse comes back as llvm::Error, faults of the kernel
+// as findings of the report.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,8 +69,7 @@ struct Argument {
   std::vector<uint8_t> bytes;
 };
 
-template <typename T>
-Argument argument(const T &value) {
+template <typename T> Argument argument(const T &value) {
   Argument result;
   result.bytes.resize(sizeof(T));
   std::memcpy(result.bytes.data(), &value, sizeof(T));
@@ -123,8 +122,8 @@ public:
   llvm::Expected<std::pair<uint64_t, uint64_t>>
   globalVariable(const Module &module, llvm::StringRef name) const;
 
-  /// An error when the launch itself is impossible; what the kernel did wrong is
-  /// in the report.
+  /// An error when the launch itself is impossible; what the kernel did wrong
+  /// is in the report.
   llvm::Expected<Report> launch(Module &module, llvm::StringRef kernel,
                                 const LaunchConfig &config,
                                 llvm::ArrayRef<Argument> arguments,

@@ -16,7 +16,19 @@ namespace linattn::sim {
 
 /// Numbered as the driver's CUtensorMapDataType.
 enum class TensorMapType : uint8_t {
-  U8, U16, U32, S32, U64, S64, F16, F32, F64, BF16, F32Ftz, TF32, TF32Ftz
+  U8,
+  U16,
+  U32,
+  S32,
+  U64,
+  S64,
+  F16,
+  F32,
+  F64,
+  BF16,
+  F32Ftz,
+  TF32,
+  TF32Ftz
 };
 enum class TensorMapInterleave : uint8_t { None, B16, B32 };
 enum class TensorMapSwizzle : uint8_t { None, B32, B64, B128 };

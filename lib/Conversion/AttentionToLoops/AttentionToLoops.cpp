@@ -201,9 +201,8 @@ Value RowEmitter::emitScore(Value q, Value j, Value queryHead, Value keyHead) {
     return s;
   IRMapping mapping;
   Block &block = a.score->front();
-  for (auto [arg, v] :
-       llvm::zip(block.getArguments(),
-                 ArrayRef<Value>{s, sequence, queryHead, local, j}))
+  Value inputs[] = {s, sequence, queryHead, local, j};
+  for (auto [arg, v] : llvm::zip_equal(block.getArguments(), inputs))
     mapping.map(arg, v);
   for (Operation &op : block.without_terminator())
     builder.clone(op, mapping);

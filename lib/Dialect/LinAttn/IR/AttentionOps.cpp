@@ -1,5 +1,7 @@
 //===- AttentionOps.cpp - softmax and differential attention --------------===//
 
+#include "StepVerifier.h"
+
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -44,10 +46,11 @@ static LogicalResult verifyCommon(OpTy op, const Labels &labels) {
              << (op.isPacked() ? " with" : " without") << " seqlens, got "
              << type;
     for (int64_t d = rank - 2; d < rank; ++d)
-      if (type.isDynamicDim(d) || type.getDimSize(d) < 1)
-        return op.emitOpError()
-               << "(" << labels.widths << ") the " << name
-               << " has static, positive heads and width, got " << type;
+      if (type.isDynamicDim(d) || type.getDimSize(d) < 1 ||
+          type.getDimSize(d) > (d == rank - 2 ? kMaxHeads : kMaxVectorElements))
+        return op.emitOpError() << "(" << labels.widths << ") the " << name
+                                << " has static heads and width from 1 to "
+                                << kMaxHeads << ", got " << type;
   }
   if (widthOf(op.getQuery()) != widthOf(op.getKey()))
     return op.emitOpError()
@@ -128,12 +131,7 @@ static LogicalResult verifyScore(OpTy op, StringRef label) {
       yield.getOperand(0).getType() != want)
     return op.emitOpError()
            << "(" << label << ") the score region yields one " << want;
-  for (Operation &inner : block.without_terminator())
-    if (inner.getNumRegions() != 0 || !isPure(&inner))
-      return inner.emitOpError() << "(" << label
-                                 << ") is not allowed in a score region: its "
-                                    "operations are pure and have no region";
-  return success();
+  return verifyStepOperations(block, label, "score region");
 }
 
 /// [B, T] of the query, then `tail`.
@@ -159,8 +157,8 @@ static void nameScoreArguments(Region &region,
                                llvm::function_ref<void(Value, StringRef)> set) {
   if (region.empty() || region.getNumArguments() != 5)
     return;
-  for (auto [arg, name] : llvm::zip(
-           region.getArguments(), ArrayRef<StringRef>{"s", "b", "h", "t", "j"}))
+  StringRef names[] = {"s", "b", "h", "t", "j"};
+  for (auto [arg, name] : llvm::zip_equal(region.getArguments(), names))
     set(arg, name);
 }
 

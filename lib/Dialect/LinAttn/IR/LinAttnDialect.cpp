@@ -2,8 +2,10 @@
 
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -80,8 +82,13 @@ LinAttnDialect::verifyRegionArgAttribute(Operation *op, unsigned regionIndex,
     bool strings = value && llvm::all_of(value, llvm::IsaPred<StringAttr>);
     auto func = dyn_cast<FunctionOpInterface>(op);
     ShapedType type;
-    if (func && argIndex < func.getNumArguments())
-      type = dyn_cast<ShapedType>(func.getArgumentTypes()[argIndex]);
+    if (func && argIndex < func.getNumArguments()) {
+      Type argType = func.getArgumentTypes()[argIndex];
+      // A lowered function keeps the names on its pointers.
+      if (!isa<BuiltinDialect>(argType.getDialect()))
+        return success();
+      type = dyn_cast<ShapedType>(argType);
+    }
     if (!strings || !type || !type.hasRank() ||
         (int64_t)value.size() != type.getRank())
       return op->emitOpError()

@@ -1,5 +1,7 @@
 //===- RecurrenceOp.cpp - the recurrence operation ------------------------===//
 
+#include "StepVerifier.h"
+
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -130,6 +132,8 @@ struct SameSize {
 LogicalResult RecurrenceOp::verify() {
   if (getTokens().empty())
     return emitOpError("(recurrence_c1) there is at least one token operand");
+  if (getNumResults() == 0)
+    return emitOpError("(recurrence_c9) there is at least one result");
 
   unsigned leading = getHeadDim() + 1;
   SameSize batch, time;
@@ -173,14 +177,30 @@ LogicalResult RecurrenceOp::verify() {
                            << " is [N, H, K, V], got " << type;
     items.push_back({"state operand", (unsigned)i, type, 1});
   }
-  for (const Item &item : items)
-    for (int64_t d = item.headDim; d < item.type.getRank(); ++d)
-      if (item.type.isDynamicDim(d) || item.type.getDimSize(d) < 1)
+  for (const Item &item : items) {
+    int64_t elements = 1;
+    for (int64_t d = item.headDim; d < item.type.getRank(); ++d) {
+      int64_t size = item.type.getDimSize(d);
+      if (item.type.isDynamicDim(d) || size < 1)
         return emitOpError()
                << "(recurrence_c3) " << item.kind << " " << item.index
                << " has static, positive head count and trailing dimensions, "
                   "got "
                << item.type;
+      // recurrence_c6 bounds K and V.
+      if (d != item.headDim && item.kind == "state operand")
+        continue;
+      bool tooLarge = d == item.headDim ? size > kMaxHeads
+                                        : size > kMaxVectorElements / elements;
+      if (tooLarge)
+        return emitOpError()
+               << "(recurrence_c3) " << item.kind << " " << item.index
+               << " has at most " << kMaxHeads << " heads and "
+               << kMaxVectorElements << " elements per head, got " << item.type;
+      if (d != item.headDim)
+        elements *= size;
+    }
+  }
   int64_t heads = getNumHeads();
   for (const Item &item : items) {
     int64_t own = item.type.getDimSize(item.headDim);
@@ -283,10 +303,9 @@ LogicalResult RecurrenceOp::verifyRegions() {
                            << " of the step is " << want << ", got "
                            << body.getArgument(i).getType();
 
+  if (failed(verifyStepOperations(body, "recurrence_c13", "step")))
+    return failure();
   for (Operation &op : body.without_terminator()) {
-    if (op.getNumRegions() != 0 || !isPure(&op))
-      return op.emitOpError("(recurrence_c13) is not allowed in a step: its "
-                            "operations are pure and have no region");
     bool touchesState =
         llvm::any_of(op.getOperandTypes(), llvm::IsaPred<StateType>) ||
         llvm::any_of(op.getResultTypes(), llvm::IsaPred<StateType>);

@@ -52,7 +52,7 @@ LogicalResult ShortConvOp::verify() {
       n = cast<RankedTensorType>(getWindow().getType()).getDimSize(0);
     bool wrongSize = type.getRank() == 1 && !type.isDynamicDim(0) &&
                      (type.getDimSize(0) < 1 || (!ShapedType::isDynamic(n) &&
-                                                 type.getDimSize(0) != n + 1));
+                                                 type.getDimSize(0) - 1 != n));
     if (type.getRank() != 1 || wrongSize)
       return emitOpError() << "(short_conv_c5) seqlens is [N + 1], got "
                            << type;

@@ -91,6 +91,9 @@ LogicalResult ReadOp::inferReturnTypes(MLIRContext *context,
 }
 
 LogicalResult ReadOp::verify() {
+  if (getScale() && !getScale()->isFinite())
+    return emitOpError() << "(read_c2) the scale is finite, got "
+                         << getScaleAttr();
   return verifySize(*this, "read_c1", "key", getKey().getType(),
                     getState().getType().getKeys(), "K");
 }

@@ -12,6 +12,7 @@
 
 #include "linattn/Dialect/LinAttn/Transforms/ExpandSugar.h"
 #include "linattn/Dialect/LinAttn/Transforms/Passes.h"
+#include "linattn/Dialect/LinAttn/Transforms/StepBuilders.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -26,44 +27,6 @@ namespace linattn {
 
 using namespace mlir;
 using namespace linattn;
-
-/// `type` with another element type; scalars become `element`.
-static Type withElement(Type type, Type element) {
-  if (auto vector = dyn_cast<VectorType>(type))
-    return vector.clone(element);
-  return element;
-}
-
-/// The value with elements of `element`: widened, rounded, or as it is.
-static Value convertElements(OpBuilder &builder, Location loc, Value value,
-                             Type element) {
-  Type from = getElementTypeOrSelf(value.getType());
-  if (from == element)
-    return value;
-  Type type = withElement(value.getType(), element);
-  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(builder, loc, type, value);
-  return arith::TruncFOp::create(builder, loc, type, value);
-}
-
-/// A scalar or a splat of `value`.
-static Value constantLike(OpBuilder &builder, Location loc, Type type,
-                          const APFloat &value) {
-  APFloat rounded = value;
-  bool lost = false;
-  rounded.convert(
-      cast<FloatType>(getElementTypeOrSelf(type)).getFloatSemantics(),
-      APFloat::rmNearestTiesToEven, &lost);
-  TypedAttr attr = FloatAttr::get(getElementTypeOrSelf(type), rounded);
-  if (auto vector = dyn_cast<VectorType>(type))
-    attr = DenseElementsAttr::get(vector, attr);
-  return arith::ConstantOp::create(builder, loc, attr);
-}
-
-static Value constantLike(OpBuilder &builder, Location loc, Type type,
-                          double value) {
-  return constantLike(builder, loc, type, APFloat(value));
-}
 
 /// z = e^-|x|, in (0, 1].
 static Value expOfMinusAbs(OpBuilder &builder, Location loc, Value x) {

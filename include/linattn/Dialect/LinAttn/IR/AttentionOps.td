@@ -117,20 +117,21 @@ def LinAttn_SoftmaxAttentionOp : LinAttn_AttentionOp<"softmax_attention"> {
     Constraints:
 
     * (softmax_attention_c1) Query, key and value have rank 4, with `seqlens` 3.
-    * (softmax_attention_c2) Head counts and widths are static and positive; query
-      and key have the same width; key and value the same heads.
+    * (softmax_attention_c2) Head counts and widths are static, from 1 to 65536;
+      query and key have the same width; key and value the same heads.
     * (softmax_attention_c3) The key heads divide the query heads.
     * (softmax_attention_c4) Static sizes of B and S agree.
     * (softmax_attention_c5) The result is [B, T, H, Dv]; the log-sum-exp [B, T, H]
       in f32 or f64.
     * (softmax_attention_c6) The window is positive; the scale finite.
     * (softmax_attention_c7) The score region takes (f32, index, index, index,
-      index) and yields f32 (f64 in both places for f64 operands).
+      index) and yields f32 (f64 in both places for f64 queries). Its operations
+      are pure, have no region, and give numbers and vectors of fixed size.
     * (softmax_attention_c8) `seqlens` have rank 1; `kv_seqlens` ask for `seqlens`.
   }];
   let arguments = (ins LinAttn_FloatTensor:$query, LinAttn_FloatTensor:$key, LinAttn_FloatTensor:$value,
     Optional<LinAttn_OffsetTensor>:$seqlens, Optional<LinAttn_OffsetTensor>:$kvSeqlens,
-    OptionalAttr<F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<I64Attr>:$window);
+    OptionalAttr<F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<LinAttn_I64Attr>:$window);
   let results = (outs LinAttn_FloatTensor:$result, Optional<LinAttn_FloatTensor>:$lse);
   let assemblyFormat = [{
     $query `,` $key `,` $value
@@ -177,7 +178,7 @@ def LinAttn_DiffAttentionOp : LinAttn_AttentionOp<"diff_attention"> {
     Constraints:
 
     * (diff_attention_c1) Query, key and value have rank 4, with `seqlens` 3.
-    * (diff_attention_c2) Head counts and widths are static and positive; query
+    * (diff_attention_c2) Head counts and widths are static, from 1 to 65536; query
       and key have the same width; the query heads are even.
     * (diff_attention_c3) The key heads are twice the value heads (v1), equal to
       them (v2); the value heads divide H.
@@ -187,14 +188,15 @@ def LinAttn_DiffAttentionOp : LinAttn_AttentionOp<"diff_attention"> {
     * (diff_attention_c7) `norm` is [Dv] and belongs to v1; eps is finite and not negative.
     * (diff_attention_c8) The window is positive; the scales are finite.
     * (diff_attention_c9) The score region takes (f32, index, index, index, index)
-      and yields f32 (f64 in both places for f64 operands).
+      and yields f32 (f64 in both places for f64 queries). Its operations are pure,
+      have no region, and give numbers and vectors of fixed size.
     * (diff_attention_c10) `seqlens` have rank 1; `kv_seqlens` ask for `seqlens`.
   }];
   let arguments = (ins LinAttn_DiffVersion:$version,
     LinAttn_FloatTensor:$query, LinAttn_FloatTensor:$key, LinAttn_FloatTensor:$value,
     LinAttn_FloatTensor:$lambda, Optional<LinAttn_FloatTensor>:$norm,
     Optional<LinAttn_OffsetTensor>:$seqlens, Optional<LinAttn_OffsetTensor>:$kvSeqlens,
-    OptionalAttr<F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<I64Attr>:$window,
+    OptionalAttr<F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<LinAttn_I64Attr>:$window,
     DefaultValuedAttr<F64Attr, "1e-5">:$eps, OptionalAttr<F64Attr>:$outputScale);
   let results = (outs LinAttn_FloatTensor:$result);
   let assemblyFormat = [{

@@ -22,7 +22,13 @@ def LinAttn_FloatVector : FixedVectorOfRankAndType<[1], [F16, BF16, F32, F64]>;
 def LinAttn_FloatOrVector : AnyTypeOf<[LinAttn_Float, LinAttn_FloatVector],
     "a float or a vector of rank 1 of floats">;
 
-def LinAttn_FloatTensor : RankedTensorOf<[F16, BF16, F32, F64]>;
-def LinAttn_OffsetTensor : RankedTensorOf<[I32, I64]>;
+/// A 64-bit integer that may be negative: I64Attr hands out uint64_t.
+def LinAttn_I64Attr : TypedSignlessIntegerAttrBase<I64, "int64_t", "a 64-bit integer">;
+
+def LinAttn_NoEncoding : CPred<"!::llvm::cast<::mlir::RankedTensorType>($_self).getEncoding()">;
+def LinAttn_FloatTensor : RankedTensorOf<[F16, BF16, F32, F64], [LinAttn_NoEncoding],
+    "ranked tensor without encoding">;
+def LinAttn_OffsetTensor : RankedTensorOf<[I32, I64], [LinAttn_NoEncoding],
+    "ranked tensor without encoding">;
 
 #endif

@@ -34,8 +34,11 @@ def LinAttn_Dialect : Dialect {
     | `linattn.dims = ["B", "T", "", ""]` | names of the dynamic dimensions |
     | `linattn.sample = "log_gate"` | how to draw it: `log_gate`, `linear_gate`, `rate`, `rate2`, `unit_key`, `value`, `weight`, `a_log`, `raw`, `raw_gate`, `state` |
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
+  // Canonicalization builds arith, the sizes of results tensor and affine.
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect",
                            "::mlir::vector::VectorDialect"];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;

@@ -44,7 +44,6 @@ def LinAttn_MmaPrecision : I32EnumAttr<"MmaPrecision",
       I32EnumAttrCase<"F16", 3, "f16">,
       I32EnumAttrCase<"BF16x2", 4, "bf16x2">]> {
   let cppNamespace = "::linattn";
-  let genSpecializedAttr = 0;
 }
 
 def LinAttn_PrecisionAttr : AttrDef<LinAttn_Dialect, "Precision"> {

@@ -57,7 +57,8 @@ def LinAttn_RecurrenceOp : LinAttn_Op<"recurrence", [
 
     * (recurrence_c1) There is at least one token operand.
     * (recurrence_c2) A token operand has rank 3 to 5, with `seqlens` rank 2 to 4.
-    * (recurrence_c3) Head counts and trailing dimensions are static and positive.
+    * (recurrence_c3) Head counts and trailing dimensions are static and positive:
+      at most 65536 heads, and 65536 elements per token and head.
     * (recurrence_c4) The head count of every operand divides the largest.
     * (recurrence_c5) Static sizes of B and T agree over the token operands.
     * (recurrence_c6) A state is [N, H, K, V] with H the largest head count and
@@ -66,12 +67,14 @@ def LinAttn_RecurrenceOp : LinAttn_Op<"recurrence", [
       parameter and a `!linattn.state` per state, of the operands' types.
     * (recurrence_c8) The step yields the outputs, then one state per state
       operand, of its type.
-    * (recurrence_c9) The results have the types that the table above gives.
+    * (recurrence_c9) The results have the types that the table above gives; there
+      is at least one.
     * (recurrence_c10) `seqlens` has rank 1 and, where N is static, N + 1 elements.
     * (recurrence_c11) `slots` has rank 1 and asks for a state; `padding` asks for
       `slots` and is negative.
     * (recurrence_c12) `snapshots` has a positive period and asks for a state.
-    * (recurrence_c13) Operations of the step are pure and have no region.
+    * (recurrence_c13) Operations of the step are pure, have no region, and give
+      states, numbers and vectors of fixed size of at most 65536 numbers.
     * (recurrence_c14) States are touched by decay, read, write and delta_update
       only.
   }];
@@ -81,8 +84,8 @@ def LinAttn_RecurrenceOp : LinAttn_Op<"recurrence", [
     Variadic<LinAttn_FloatTensor>:$states,
     Optional<LinAttn_OffsetTensor>:$seqlens,
     Optional<LinAttn_OffsetTensor>:$slots,
-    OptionalAttr<I64Attr>:$padding,
-    OptionalAttr<I64Attr>:$snapshots,
+    OptionalAttr<LinAttn_I64Attr>:$padding,
+    OptionalAttr<LinAttn_I64Attr>:$snapshots,
     OptionalAttr<LinAttn_PrecisionAttr>:$precision);
   let results = (outs Variadic<LinAttn_FloatTensor>:$results);
   let regions = (region SizedRegion<1>:$step);
@@ -166,6 +169,7 @@ def LinAttn_ReadOp : LinAttn_Op<"read", [Pure,
     Constraints:
 
     * (read_c1) The key has K elements.
+    * (read_c2) The scale is finite.
   }];
   let arguments = (ins LinAttn_StateType:$state, LinAttn_FloatVector:$key,
                        OptionalAttr<F64Attr>:$scale);
@@ -197,11 +201,11 @@ def LinAttn_WriteOp : LinAttn_Op<"write", [Pure, AllTypesMatch<["state", "result
 }
 
 def LinAttn_YieldOp : LinAttn_Op<"yield", [Pure, Terminator,
-    ParentOneOf<["RecurrenceOp", "SoftmaxAttentionOp", "DiffAttentionOp"]>]> {
+    ParentOneOf<["RecurrenceOp", "ChunkedOp", "SoftmaxAttentionOp", "DiffAttentionOp"]>]> {
   let summary = "ends a step (outputs, then states) or a score region";
   let description = [{
     In a `recurrence`: first the outputs, then one value per state. In a score
-    region: the score.
+    region: the score. In a `chunked` region: output tiles, then states.
 
     Example:
 

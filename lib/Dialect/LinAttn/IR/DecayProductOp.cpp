@@ -1,0 +1,384 @@
+//===- DecayProductOp.cpp - decayed products of keys ----------------------===//
+//
+// Two decompositions for the CPU. With p(y) <= p(x) positions among the decays
+// of the chunk and y before x:
+//
+//   P[x, y] = sum_i X[x, i] Y[y, i] exp(sum_{p(y) <= j < p(x)} g[j, i])
+//
+// A scalar gate is taken out of the sum: P = (X Y^T) o Gamma, and the exponents
+// of Gamma grow row by row, Gamma[x + 1, y] from Gamma[x, y], by one gate a
+// step. Over K, blocks of 16 tokens meet at the start of x's block:
+//
+//   X[x] e^{sum from the block's start to x} . Y[y] e^{sum from y to that start}
+//
+// and inside a block a decayed copy of each y is carried forward. Either way
+// each sum is made of its own gates only.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileBuilder.h"
+
+#include "linattn/Dialect/LinAttn/IR/LinAttn.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace linattn;
+
+int64_t DecayProductOp::getChunk() {
+  return cast<RankedTensorType>(getX().getType()).getDimSize(0) /
+         (int64_t)getXPositions().size();
+}
+
+int64_t DecayProductOp::getNumDecays() {
+  if (!getGate())
+    return 0;
+  return cast<RankedTensorType>(getGate().getType()).getDimSize(0) / getChunk();
+}
+
+bool DecayProductOp::isVectorDecay() {
+  return getGate() &&
+         cast<RankedTensorType>(getGate().getType()).getRank() == 2;
+}
+
+LogicalResult DecayProductOp::verify() {
+  auto x = cast<RankedTensorType>(getX().getType());
+  auto y = cast<RankedTensorType>(getY().getType());
+  Type element = x.getElementType();
+  if (x.getRank() != 2 || y.getRank() != 2 || !x.hasStaticShape() ||
+      !y.hasStaticShape() || x.getDimSize(1) != y.getDimSize(1) ||
+      y.getElementType() != element || x.getNumElements() == 0 ||
+      y.getNumElements() == 0 || !(element.isF32() || element.isF64()))
+    return emitOpError() << "(decay_product_c1) x and y are [rows, K], static, "
+                            "with one K and one element type, f32 or f64, got "
+                         << x << " and " << y;
+  int64_t nx = getXPositions().size(), ny = getYPositions().size();
+  if (nx < 1 || ny < 1 || (int64_t)getXOrder().size() != nx ||
+      (int64_t)getYOrder().size() != ny || x.getDimSize(0) % nx != 0 ||
+      y.getDimSize(0) % ny != 0 ||
+      x.getDimSize(0) / nx != y.getDimSize(0) / ny)
+    return emitOpError() << "(decay_product_c2) positions and orders are as "
+                            "many and divide the rows into one number of "
+                            "tokens, got "
+                         << nx << " events for " << x.getDimSize(0)
+                         << " rows of x and " << ny << " for "
+                         << y.getDimSize(0) << " rows of y";
+  int64_t chunk = x.getDimSize(0) / nx, decays = 0;
+  if (getGate()) {
+    auto gate = cast<RankedTensorType>(getGate().getType());
+    bool shape = gate.hasStaticShape() && gate.getElementType() == element &&
+                 (gate.getRank() == 1 ||
+                  (gate.getRank() == 2 && gate.getDimSize(1) == x.getDimSize(1)));
+    if (!shape || gate.getDimSize(0) < chunk || gate.getDimSize(0) % chunk != 0)
+      return emitOpError() << "(decay_product_c3) the gate is [C nd] or [C nd, "
+                              "K] of "
+                           << element << " with C = " << chunk
+                           << ", K = " << x.getDimSize(1) << ", got " << gate;
+    decays = gate.getDimSize(0) / chunk;
+  }
+  for (ArrayRef<int64_t> positions : {getXPositions(), getYPositions()})
+    for (int64_t position : positions)
+      if (position < 0 || position > decays)
+        return emitOpError() << "(decay_product_c4) positions lie in [0, "
+                             << decays << "], got " << position;
+  for (int64_t e = 0; e < nx; ++e)
+    for (int64_t f = 0; f < ny; ++f)
+      if (isBefore(f, e) && getYPositions()[f] > getXPositions()[e])
+        return emitOpError()
+               << "(decay_product_c4) a y before an x is not at a later "
+                  "position, got "
+               << getYPositions()[f] << " and " << getXPositions()[e];
+  auto want =
+      RankedTensorType::get({x.getDimSize(0), y.getDimSize(0)}, element);
+  if (getInit().getType() != want || getResult().getType() != want)
+    return emitOpError() << "(decay_product_c5) outs and the result are " << want
+                         << ", got " << getInit().getType() << " and "
+                         << getResult().getType();
+  return success();
+}
+
+namespace {
+/// What both decompositions share.
+class Product {
+public:
+  Product(DecayProductOp op, OpBuilder &b)
+      : op(op), b(b), tile{b, op.getLoc()}, loc(op.getLoc()),
+        chunk(op.getChunk()), decays(op.getNumDecays()),
+        nx(op.getXPositions().size()), ny(op.getYPositions().size()) {
+    auto type = cast<RankedTensorType>(op.getX().getType());
+    keys = type.getDimSize(1);
+    element = type.getElementType();
+  }
+
+protected:
+  /// Rounds an operand of an inner product, as `mma` says.
+  Value round(Value value) {
+    Type narrow;
+    if (op.getMma() == MmaPrecision::BF16)
+      narrow = b.getBF16Type();
+    else if (op.getMma() == MmaPrecision::F16)
+      narrow = b.getF16Type();
+    else
+      return value;
+    auto type = cast<ShapedType>(value.getType());
+    value = arith::TruncFOp::create(b, loc, type.clone(narrow), value);
+    return arith::ExtFOp::create(b, loc, type, value);
+  }
+  /// t * n + e.
+  Value row(Value t, int64_t n, int64_t e) {
+    Value base = arith::MulIOp::create(b, loc, t, tile.index(n));
+    return arith::AddIOp::create(b, loc, base, tile.index(e));
+  }
+  Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
+
+  DecayProductOp op;
+  OpBuilder &b;
+  TileBuilder tile;
+  Location loc;
+  int64_t chunk, decays, nx, ny, keys;
+  Type element;
+};
+
+/// One gate per decay, or none.
+class ScalarProduct : Product {
+public:
+  using Product::Product;
+
+  Value run() {
+    int64_t columns = chunk * ny;
+    Value x = round(op.getX());
+    Value y = tile.transpose(round(op.getY()));
+    Value product = tile.matmul(x, y, tile.zeros({chunk * nx, columns}, element));
+    // Of each column: its position among the decays, and when it is written.
+    int64_t span = 1 + *llvm::max_element(op.getXOrder());
+    for (int64_t order : op.getYOrder())
+      span = std::max(span, order + 1);
+    SmallVector<int64_t> starts, times;
+    for (int64_t t = 0; t < chunk; ++t)
+      for (int64_t f = 0; f < ny; ++f) {
+        starts.push_back(t * decays + op.getYPositions()[f]);
+        times.push_back(t * span + op.getYOrder()[f]);
+      }
+    auto indices = VectorType::get({columns}, b.getIndexType());
+    auto numbers = VectorType::get({columns}, element);
+    Value start = arith::ConstantOp::create(
+        b, loc, indices, DenseElementsAttr::get(indices, indexAttrs(starts)));
+    Value time = arith::ConstantOp::create(
+        b, loc, indices, DenseElementsAttr::get(indices, indexAttrs(times)));
+    Value zero = tile.constant(numbers, 0);
+
+    auto body = [&](Value t, ValueRange args) -> SmallVector<Value> {
+      Value exponent = args[0], p = args[1];
+      for (int64_t position = 0; position <= decays; ++position) {
+        for (int64_t e = 0; e < nx; ++e)
+          if (op.getXPositions()[e] == position)
+            p = emitRow(p, t, e, exponent, time, span, zero);
+        if (position == decays)
+          break;
+        Value j = row(t, decays, position);
+        Value gate = tensor::ExtractOp::create(b, loc, op.getGate(), j);
+        Value begun = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule,
+                                            start, tile.splat(j, indices));
+        Value step = arith::SelectOp::create(b, loc, begun,
+                                             tile.splat(gate, numbers), zero);
+        exponent = arith::AddFOp::create(b, loc, exponent, step);
+      }
+      return {exponent, p};
+    };
+    return tile.loop(chunk, ValueRange{zero, product}, false, body)[1];
+  }
+
+private:
+  SmallVector<Attribute> indexAttrs(ArrayRef<int64_t> values) {
+    SmallVector<Attribute> attrs;
+    for (int64_t value : values)
+      attrs.push_back(b.getIndexAttr(value));
+    return attrs;
+  }
+
+  /// Row x of P from row x of X Y^T. The exponent of a masked pair is masked,
+  /// not only its product.
+  Value emitRow(Value p, Value t, int64_t e, Value exponent, Value time,
+                int64_t span, Value zero) {
+    auto numbers = cast<VectorType>(zero.getType());
+    Value at = row(t, nx, e);
+    Value now = row(t, span, op.getXOrder()[e]);
+    Value before = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, time,
+                                         tile.splat(now, time.getType()));
+    Value value = tile.readRow(p, at, tile.index(0), numbers.getDimSize(0));
+    if (decays > 0) {
+      Value masked = arith::SelectOp::create(b, loc, before, exponent, zero);
+      value = mul(value, math::ExpOp::create(b, loc, masked));
+    }
+    value = arith::SelectOp::create(b, loc, before, value, zero);
+    return tile.writeRow(value, p, at, tile.index(0));
+  }
+};
+
+/// Gates over K.
+class VectorProduct : Product {
+public:
+  using Product::Product;
+
+  Value run() {
+    // Every decay's factor, once.
+    auto gateType = cast<RankedTensorType>(op.getGate().getType());
+    factors = tile.empty(gateType.getShape(), element);
+    factors = tile
+                  .loop(chunk * decays, factors, false,
+                        [&](Value j, ValueRange args) -> SmallVector<Value> {
+                          Value g = readKeys(op.getGate(), j);
+                          Value f = math::ExpOp::create(b, loc, g);
+                          return {tile.writeRow(f, args[0], j, tile.index(0))};
+                        })
+                  .front();
+    Value p = tile.zeros({chunk * nx, chunk * ny}, element);
+    Value x = scaleX();
+    Value y = op.getY();
+    for (int64_t begin = kBlock; begin < chunk; begin += kBlock) {
+      y = carryY(y, begin);
+      int64_t tokens = std::min(kBlock, chunk - begin);
+      Value rows = round(tile.slice(x, tile.attr(begin * nx), tokens * nx,
+                                    tile.attr(0), keys));
+      Value earlier = round(
+          tile.slice(y, tile.attr(0), begin * ny, tile.attr(0), keys));
+      Value part = tile.matmul(rows, tile.transpose(earlier),
+                               tile.zeros({tokens * nx, begin * ny}, element));
+      p = tile.insert(part, p, tile.attr(begin * nx), tile.attr(0));
+    }
+    return diagonalBlocks(p);
+  }
+
+private:
+  static constexpr int64_t kBlock = 16;
+
+  Value readKeys(Value matrix, Value at) {
+    return tile.readRow(matrix, at, tile.index(0), keys);
+  }
+  VectorType keyVector() { return VectorType::get({keys}, element); }
+
+  /// x times the decays from the start of its block to it.
+  Value scaleX() {
+    Value x = tile.empty({chunk * nx, keys}, element);
+    Value one = tile.constant(keyVector(), 1);
+    auto body = [&](Value t, ValueRange args) -> SmallVector<Value> {
+      Value factor = args[0], out = args[1];
+      Value inBlock = arith::RemUIOp::create(b, loc, t, tile.index(kBlock));
+      Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                          inBlock, tile.index(0));
+      factor = arith::SelectOp::create(b, loc, first, one, factor);
+      for (int64_t position = 0; position <= decays; ++position) {
+        for (int64_t e = 0; e < nx; ++e)
+          if (op.getXPositions()[e] == position) {
+            Value at = row(t, nx, e);
+            out = tile.writeRow(mul(readKeys(op.getX(), at), factor), out, at,
+                                tile.index(0));
+          }
+        if (position < decays)
+          factor = mul(factor, readKeys(factors, row(t, decays, position)));
+      }
+      return {factor, out};
+    };
+    return tile.loop(chunk, ValueRange{one, x}, false, body)[1];
+  }
+
+  /// Every y before token `begin` times the decays from it to `begin`, given
+  /// the same up to the start of the block before.
+  Value carryY(Value y, int64_t begin) {
+    int64_t from = begin - kBlock;
+    Value one = tile.constant(keyVector(), 1);
+    Value offset = tile.index(from);
+    // Of the block just ended: from y to the block's end.
+    auto inside = [&](Value i, ValueRange args) -> SmallVector<Value> {
+      Value factor = args[0], out = args[1];
+      Value t = arith::AddIOp::create(b, loc, i, offset);
+      for (int64_t position = decays; position >= 0; --position) {
+        for (int64_t f = 0; f < ny; ++f)
+          if (op.getYPositions()[f] == position) {
+            Value at = row(t, ny, f);
+            out = tile.writeRow(mul(readKeys(op.getY(), at), factor), out, at,
+                                tile.index(0));
+          }
+        if (position > 0)
+          factor = mul(factor, readKeys(factors, row(t, decays, position - 1)));
+      }
+      return {factor, out};
+    };
+    Value out = y;
+    if (from == 0)
+      out = tile.empty({chunk * ny, keys}, element);
+    SmallVector<Value> results =
+        tile.loop(kBlock, ValueRange{one, out}, true, inside);
+    if (from == 0)
+      return results[1];
+    Value block = results[0];
+    return tile
+        .loop(from * ny, results[1], false,
+              [&](Value at, ValueRange args) -> SmallVector<Value> {
+                Value scaled = mul(readKeys(args[0], at), block);
+                return {tile.writeRow(scaled, args[0], at, tile.index(0))};
+              })
+        .front();
+  }
+
+  /// Inside a block: y is carried forward, token by token, and meets each x.
+  Value diagonalBlocks(Value p) {
+    auto everyY = [&](Value start, ValueRange outer) -> SmallVector<Value> {
+      Value result = outer[0];
+      for (int64_t f = 0; f < ny; ++f) {
+        Value column = row(start, ny, f);
+        Value y = readKeys(op.getY(), column);
+        // The token of y itself.
+        for (int64_t position = op.getYPositions()[f]; position <= decays;
+             ++position) {
+          for (int64_t e = 0; e < nx; ++e)
+            if (op.getXPositions()[e] == position && op.isBefore(f, e))
+              result = meet(result, row(start, nx, e), column, y);
+          if (position < decays)
+            y = mul(y, readKeys(factors, row(start, decays, position)));
+        }
+        // The later tokens of its block.
+        Value next = arith::AddIOp::create(b, loc, start, tile.index(1));
+        Value ended = arith::DivUIOp::create(b, loc, start, tile.index(kBlock));
+        ended = arith::MulIOp::create(
+            b, loc, arith::AddIOp::create(b, loc, ended, tile.index(1)),
+            tile.index(kBlock));
+        ended = arith::MinUIOp::create(b, loc, ended, tile.index(chunk));
+        auto loop = scf::ForOp::create(b, loc, next, ended, tile.index(1),
+                                       ValueRange{y, result});
+        OpBuilder::InsertionGuard guard(b);
+        b.setInsertionPointToStart(loop.getBody());
+        Value t = loop.getInductionVar();
+        Value carried = loop.getRegionIterArg(0);
+        Value out = loop.getRegionIterArg(1);
+        for (int64_t position = 0; position <= decays; ++position) {
+          for (int64_t e = 0; e < nx; ++e)
+            if (op.getXPositions()[e] == position)
+              out = meet(out, row(t, nx, e), column, carried);
+          if (position < decays)
+            carried = mul(carried, readKeys(factors, row(t, decays, position)));
+        }
+        scf::YieldOp::create(b, loc, ValueRange{carried, out});
+        result = loop.getResult(1);
+      }
+      return {result};
+    };
+    return tile.loop(chunk, p, false, everyY).front();
+  }
+
+  Value meet(Value p, Value xRow, Value yRow, Value y) {
+    Value x = round(readKeys(op.getX(), xRow));
+    Value dot = vector::ReductionOp::create(b, loc, vector::CombiningKind::ADD,
+                                            mul(x, round(y)));
+    return tensor::InsertOp::create(b, loc, dot, p, ValueRange{xRow, yRow});
+  }
+
+  Value factors;
+};
+} // namespace
+
+FailureOr<SmallVector<Value>> DecayProductOp::decomposeOperation(OpBuilder &b) {
+  if (isVectorDecay())
+    return SmallVector<Value>{VectorProduct(*this, b).run()};
+  return SmallVector<Value>{ScalarProduct(*this, b).run()};
+}

@@ -1,0 +1,208 @@
+//===- UnitLowerSolveOp.cpp - the coupling of the writes ------------------===//
+
+#include "TileBuilder.h"
+
+#include "linattn/Dialect/LinAttn/IR/LinAttn.h"
+
+using namespace mlir;
+using namespace linattn;
+
+LogicalResult UnitLowerSolveOp::verify() {
+  if (getMatrices().empty())
+    return emitOpError("(unit_lower_solve_c2) there is a matrix");
+  auto matrix = cast<RankedTensorType>(getMatrices()[0].getType());
+  Type element = matrix.getElementType();
+  for (Value other : getMatrices())
+    if (other.getType() != matrix || matrix.getRank() != 2 ||
+        !matrix.hasStaticShape() || matrix.getNumElements() == 0 ||
+        matrix.getDimSize(0) != matrix.getDimSize(1) ||
+        !(element.isF32() || element.isF64()))
+      return emitOpError() << "(unit_lower_solve_c1) matrices are square, "
+                              "static, of one type, f32 or f64, got "
+                           << other.getType();
+  size_t want = getRates().empty() ? 1 : getRates().size();
+  if (getMatrices().size() != want)
+    return emitOpError() << "(unit_lower_solve_c2) there is one matrix, or one "
+                            "per rate, "
+                         << want << ", got " << getMatrices().size();
+  Type type = matrix;
+  if (getRhs()) {
+    auto rhs = cast<RankedTensorType>(getRhs().getType());
+    if (rhs.getRank() != 2 || !rhs.hasStaticShape() ||
+        rhs.getDimSize(0) != matrix.getDimSize(0) || rhs.getDimSize(1) < 1 ||
+        rhs.getElementType() != element)
+      return emitOpError() << "(unit_lower_solve_c3) the rhs is [n, V] of "
+                           << element << " with n = " << matrix.getDimSize(0)
+                           << ", got " << rhs;
+    type = rhs;
+  }
+  for (Value rate : getRates())
+    if (!getRhs() || rate.getType() != type)
+      return emitOpError() << "(unit_lower_solve_c3) a rate has the type of the "
+                              "rhs, got "
+                           << rate.getType();
+  if (getInit().getType() != type || getResult().getType() != type)
+    return emitOpError() << "(unit_lower_solve_c4) outs and the result are "
+                         << type << ", got " << getInit().getType() << " and "
+                         << getResult().getType();
+  if (getTransposed() && !getRates().empty())
+    return emitOpError(
+        "(unit_lower_solve_c5) transposed does not go with rates");
+  return success();
+}
+
+namespace {
+/// Blocked substitution. Block I of 16 rows:
+///   U_I = R_I + sum_m b_m o (A_m[I, done] U[done]), by products,
+/// then row by row inside the block. `transposed` runs from the last block and
+/// takes A[done, I]^T.
+class Substitution {
+public:
+  Substitution(UnitLowerSolveOp op, OpBuilder &b)
+      : op(op), b(b), tile{b, op.getLoc()}, loc(op.getLoc()) {
+    n = cast<RankedTensorType>(op.getMatrices()[0].getType()).getDimSize(0);
+    auto type = cast<RankedTensorType>(op.getResult().getType());
+    width = type.getDimSize(1);
+    element = type.getElementType();
+  }
+
+  Value run() {
+    Value u = op.getInit();
+    int64_t blocks = llvm::divideCeil(n, kBlock);
+    for (int64_t i = 0; i < blocks; ++i) {
+      int64_t block = op.getTransposed() ? blocks - 1 - i : i;
+      int64_t begin = block * kBlock;
+      int64_t rows = std::min<int64_t>(kBlock, n - begin);
+      u = solveBlock(productBlock(u, begin, rows), begin, rows);
+    }
+    return u;
+  }
+
+private:
+  static constexpr int64_t kBlock = 16;
+
+  /// Fills the block's rows of u with everything but the block's own coupling.
+  Value productBlock(Value u, int64_t begin, int64_t rows) {
+    bool transposed = op.getTransposed();
+    int64_t from = transposed ? begin + rows : 0;
+    int64_t count = transposed ? n - begin - rows : begin;
+    Value sum = rightHandSide(begin, rows);
+    for (auto [m, matrix] : llvm::enumerate(op.getMatrices())) {
+      if (count == 0)
+        break;
+      Value done = tile.slice(u, tile.attr(from), count, tile.attr(0), width);
+      Value a;
+      if (transposed)
+        a = tile.transpose(tile.slice(matrix, tile.attr(from), count,
+                                      tile.attr(begin), rows));
+      else
+        a = tile.slice(matrix, tile.attr(begin), rows, tile.attr(from), count);
+      if (op.getRates().empty()) {
+        sum = tile.matmul(a, done, sum);
+        continue;
+      }
+      Value product = tile.matmul(a, done, tile.zeros({rows, width}, element));
+      Value rate = tile.slice(op.getRates()[m], tile.attr(begin), rows,
+                              tile.attr(0), width);
+      Value scaled = arith::MulFOp::create(b, loc, rate, product);
+      sum = arith::AddFOp::create(b, loc, sum, scaled);
+    }
+    return tile.insert(sum, u, tile.attr(begin), tile.attr(0));
+  }
+
+  Value rightHandSide(int64_t begin, int64_t rows) {
+    if (op.getRhs())
+      return tile.slice(op.getRhs(), tile.attr(begin), rows, tile.attr(0),
+                        width);
+    // Rows of the identity.
+    Value block = tile.zeros({rows, width}, element);
+    Value one = tile.constant(element, 1);
+    return tile
+        .loop(rows, block, false,
+              [&](Value i, ValueRange args) -> SmallVector<Value> {
+                Value column =
+                    arith::AddIOp::create(b, loc, i, tile.index(begin));
+                return {tensor::InsertOp::create(b, loc, one, args[0],
+                                                 ValueRange{i, column})};
+              })
+        .front();
+  }
+
+  /// u[i] += sum_m b_m[i] o sum_{j before i in the block} A_m[i, j] u[j].
+  Value solveBlock(Value u, int64_t begin, int64_t rows) {
+    bool transposed = op.getTransposed();
+    for (int64_t at = 0; at < width; at += kColumns) {
+      int64_t columns = std::min<int64_t>(kColumns, width - at);
+      auto vectorType = VectorType::get({columns}, element);
+      Value column = tile.index(at);
+      u = tile
+              .loop(rows, u, transposed,
+                    [&](Value i, ValueRange args) -> SmallVector<Value> {
+                      return {solveRow(args[0], i, begin, rows, column,
+                                       vectorType)};
+                    })
+              .front();
+    }
+    return u;
+  }
+
+  Value solveRow(Value u, Value i, int64_t begin, int64_t rows, Value column,
+                 VectorType type) {
+    bool transposed = op.getTransposed();
+    Value offset = tile.index(begin);
+    Value row = arith::AddIOp::create(b, loc, i, offset);
+    Value sum = tile.readRow(u, row, column, type.getDimSize(0));
+    bool rated = !op.getRates().empty();
+    SmallVector<Value> sums;
+    for (size_t m = 0; m < op.getMatrices().size(); ++m)
+      sums.push_back(rated ? tile.constant(type, 0) : sum);
+    Value lower = transposed
+                      ? arith::AddIOp::create(b, loc, row, tile.index(1))
+                      : offset;
+    Value upper = transposed ? tile.index(begin + rows) : row;
+    auto loop =
+        scf::ForOp::create(b, loc, lower, upper, tile.index(1), sums);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Value j = loop.getInductionVar();
+      Value known = tile.readRow(u, j, column, type.getDimSize(0));
+      SmallVector<Value> next;
+      auto contract = arith::FastMathFlags::contract;
+      for (auto [matrix, carried] :
+           llvm::zip(op.getMatrices(), loop.getRegionIterArgs())) {
+        SmallVector<Value> at = {row, j};
+        if (transposed)
+          at = {j, row};
+        Value a = tensor::ExtractOp::create(b, loc, matrix, at);
+        Value product = arith::MulFOp::create(b, loc, tile.splat(a, type),
+                                              known, contract);
+        next.push_back(
+            arith::AddFOp::create(b, loc, product, carried, contract));
+      }
+      scf::YieldOp::create(b, loc, next);
+    }
+    if (!rated)
+      return tile.writeRow(loop.getResult(0), u, row, column);
+    for (auto [rate, part] : llvm::zip(op.getRates(), loop.getResults())) {
+      Value factor = tile.readRow(rate, row, column, type.getDimSize(0));
+      sum = arith::AddFOp::create(b, loc, sum,
+                                  arith::MulFOp::create(b, loc, factor, part));
+    }
+    return tile.writeRow(sum, u, row, column);
+  }
+
+  static constexpr int64_t kColumns = 64;
+  UnitLowerSolveOp op;
+  OpBuilder &b;
+  TileBuilder tile;
+  Location loc;
+  int64_t n, width;
+  Type element;
+};
+} // namespace
+
+FailureOr<SmallVector<Value>>
+UnitLowerSolveOp::decomposeOperation(OpBuilder &b) {
+  return SmallVector<Value>{Substitution(*this, b).run()};
+}

@@ -1,0 +1,59 @@
+//===- Executors.cpp - the executors by name --------------------*- C++ -*-===//
+
+#include "linattn/Conversion/Passes.h"
+#include "linattn/Pipelines/Pipelines.h"
+#include "linattn/Runner/Executor.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
+
+using namespace linattn;
+using namespace linattn::runner;
+
+static std::unique_ptr<Executor> makeSerial(const Target &target) {
+  CPUOptions options;
+  options.threads = target.threads;
+  options.pipeline = buildSerialCPUPipeline;
+  return makeCPUExecutor(options);
+}
+
+/// The oracle: the same loop with every float widened.
+static std::unique_ptr<Executor> makeOracle(const Target &target) {
+  CPUOptions options;
+  options.threads = target.threads;
+  options.widens = true;
+  options.pipeline = [](mlir::OpPassManager &passes) {
+    passes.addPass(createWiden());
+    buildSerialCPUPipeline(passes);
+  };
+  return makeCPUExecutor(options);
+}
+
+namespace {
+struct Entry {
+  llvm::StringLiteral device, lowering, precision;
+  std::unique_ptr<Executor> (*make)(const Target &);
+};
+} // namespace
+
+static constexpr Entry kExecutors[] = {
+    {"cpu", "serial", "fp32", makeSerial},
+    {"cpu", "serial", "fp64", makeOracle},
+};
+
+llvm::Expected<std::unique_ptr<Executor>>
+runner::makeExecutor(const Target &target) {
+  std::vector<std::string> names;
+  for (const Entry &entry : kExecutors) {
+    if (entry.device == target.device && entry.lowering == target.lowering &&
+        entry.precision == target.precision)
+      return entry.make(target);
+    names.push_back(("--device=" + entry.device + " --lowering=" +
+                     entry.lowering + " --precision=" + entry.precision)
+                        .str());
+  }
+  return usageError("nothing here runs --device=" + target.device +
+                    " --lowering=" + target.lowering +
+                    " --precision=" + target.precision +
+                    "; there are: " + llvm::join(names, "; "));
+}

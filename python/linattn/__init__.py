@@ -1,0 +1,1 @@
+"""linattn: linear-attention recurrences, compiled."""
