@@ -216,8 +216,7 @@ void noteOutsideUse(const Accessor &who, const Block &owner, uint64_t address) {
   Block &block = *cluster.blocks[owner.rank];
   if (block.outsideUses.empty())
     block.outsideUses.resize(cluster.clockSize);
-  uint32_t user = who.work ? cluster.clockSize - asyncSlots + who.work->slot
-                           : warp.threadId(who.lane);
+  uint32_t user = who.work ? who.work->slot : warp.threadId(who.lane);
   uint32_t clock = who.work ? who.work->slotClock : warp.clock;
   OutsideUse &use = block.outsideUses[user];
   if (use.clock <= clock)
@@ -231,7 +230,7 @@ void checkExits(Cluster &cluster) {
       if (!use.clock ||
           (block->knownAtExit && block->knownAtExit->get(user) >= use.clock))
         continue;
-      if (user < cluster.clockSize - asyncSlots)
+      if (user < cluster.firstAsync)
         reportAt(FindingKind::ClusterMemory, *use.warp, *use.instr, use.lane,
                  use.address,
                  "block rank " + Twine(block->rank) +

@@ -23,7 +23,6 @@ struct WgmmaOp {
 struct WgmmaQueue {
   std::deque<std::shared_ptr<WgmmaOp>> ops; ///< in order of issue
   uint64_t group = 0;                       ///< that the next wgmma belongs to
-  AsyncRef groupWork;                       ///< of that group's first wgmma
   bool fenced = false;
   /// What all lanes knew, with their clocks then.
   ClockRef known;
@@ -287,9 +286,10 @@ Step mma(Warp &w, const Instr &i, uint32_t) {
   uint64_t descB = w.read(i.arg(2), 0);
   logStep(w, i, descA, descB, op->accumulate);
   checkRegisters(w, i, queue, op->shape, op->accumulate);
-  op->work = makeWork(w, 0, i, queue.groupWork.get());
-  if (!queue.groupWork)
-    queue.groupWork = op->work;
+  op->work = makeWork(w, 0, i);
+  // A warp's wgmma are one thread of events, whose clock counts groups.
+  op->work->slot = w.cluster().firstAsync + w.clusterIndex;
+  op->work->slotClock = queue.group + 1;
   if (op->work->clock)
     op->work->clock = knownToAll(w, queue);
   Accessor who{&w, &i, 0};
@@ -316,7 +316,6 @@ Step commit(Warp &w, const Instr &i, uint32_t) {
   logStep(w, i, 0, 0, false);
   WgmmaQueue &queue = queueOf(w);
   ++queue.group;
-  queue.groupWork = nullptr;
   return Step::Next;
 }
 
@@ -332,8 +331,7 @@ Step wait(Warp &w, const Instr &i, uint32_t active) {
       w.cluster().asyncQueue.finish(*op->work);
     queue.ops.pop_front();
     mark(w, *op, false);
-    if (groups.empty() || groups.back()->slot != op->work->slot ||
-        groups.back()->slotClock != op->work->slotClock)
+    if (groups.empty() || groups.back()->slotClock != op->work->slotClock)
       groups.push_back(op->work);
   }
   // Registers of several wgmma stay in flight with the last of them.

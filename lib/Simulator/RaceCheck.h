@@ -51,7 +51,7 @@ struct Check {
     checkMissing = cluster.launch.options.checkUninitialised &&
                    (!(flags & AccessWrite) || (flags & AccessAtomic));
     if (who.work) {
-      thread = cluster.clockSize - asyncSlots + who.work->slot;
+      thread = who.work->slot;
       clock = who.work->slotClock;
       known = who.work->clock.get();
     } else {
@@ -98,7 +98,7 @@ struct Check {
   }
 
   std::string threadText(uint32_t otherCluster, uint32_t otherThread) const {
-    if (otherThread >= cluster.clockSize - asyncSlots)
+    if (otherThread >= cluster.firstAsync)
       return "asynchronous work";
     const Launch &launch = cluster.launch;
     uint32_t perBlock = cluster.blocks.front()->warps.size() * 32;
@@ -188,10 +188,15 @@ struct Check {
   void addRead(ShadowPage &page, Cell &cell) {
     uint32_t myWarp = thread / 32, bit = readers;
     uint8_t atomic = flags & AccessAtomic;
-    if (cell.readLanes && cell.readWarp == myWarp && cell.readClock == clock &&
+    if (cell.readLanes && cell.readWarp == myWarp &&
         cell.readCluster == cluster.linear && cell.readFlags == atomic) {
-      cell.readLanes |= bit;
-      return;
+      if (cell.readClock == clock) {
+        cell.readLanes |= bit;
+        return;
+      }
+      // What is ordered after a thread's newer read is so after its older ones.
+      if (cell.readClock < clock)
+        cell.readLanes &= ~bit;
     }
     if (!cell.readLanes ||
         (!cell.moreReads && coversReads(cell.readCluster, cell.readWarp,
@@ -214,12 +219,21 @@ struct Check {
       }
     }
     std::vector<ReadEntry> &more = page.overflow[cell.moreReads - 1];
-    for (ReadEntry &e : more)
-      if (e.warp == myWarp && e.clock == clock && e.cluster == cluster.linear &&
-          e.flags == atomic) {
-        e.lanes |= bit;
-        return;
+    for (size_t i = 0; i < more.size();) {
+      ReadEntry &e = more[i];
+      if (e.warp == myWarp && e.cluster == cluster.linear && e.flags == atomic) {
+        if (e.clock == clock) {
+          e.lanes |= bit;
+          return;
+        }
+        if (e.clock < clock && !(e.lanes &= ~bit)) {
+          e = more.back();
+          more.pop_back();
+          continue;
+        }
       }
+      ++i;
+    }
     // Now and then, drop the entries that this read makes superfluous.
     if (more.size() >= 4 && llvm::isPowerOf2_64(more.size()))
       llvm::erase_if(more, [&](const ReadEntry &e) {

@@ -85,7 +85,8 @@ Cluster::Cluster(Launch &launch, uint32_t linearIndex)
     }
     liveThreads += blocks.back()->liveThreads;
   }
-  clockSize = warps.size() * 32 + asyncSlots;
+  firstAsync = warps.size() * 32;
+  clockSize = firstAsync + (warps.size() + 31) / 32 * 32 + asyncSlots;
   if (launch.options.checkRaces) {
     auto empty = std::make_shared<const VectorClock>(clockSize);
     for (Warp *warp : warps) {
@@ -223,16 +224,14 @@ bool AsyncQueue::finishOne(Cluster &cluster) {
   return false;
 }
 
-AsyncRef makeWork(Warp &warp, uint32_t lane, const Instr &instr,
-                  const AsyncWork *with) {
+AsyncRef makeWork(Warp &warp, uint32_t lane, const Instr &instr) {
   auto work = std::make_shared<AsyncWork>();
   Cluster &cluster = warp.cluster();
   work->issuer = &warp;
   work->lane = lane;
   work->instr = &instr;
-  std::tie(work->slot, work->slotClock) =
-      with ? std::make_pair(with->slot, with->slotClock)
-           : cluster.asyncQueue.nextSlot();
+  std::tie(work->slot, work->slotClock) = cluster.asyncQueue.nextSlot();
+  work->slot += cluster.clockSize - asyncSlots;
   work->clock = warp.clocks[lane];
   work->issuerThread = warp.threadId(lane);
   work->issuerClock = warp.clock;
@@ -241,9 +240,8 @@ AsyncRef makeWork(Warp &warp, uint32_t lane, const Instr &instr,
   return work;
 }
 
-static void setSlot(VectorClock &clock, Cluster &cluster,
-                    const AsyncWork &work) {
-  clock.set(cluster.clockSize - asyncSlots + work.slot, work.slotClock);
+static void setSlot(VectorClock &clock, const AsyncWork &work) {
+  clock.set(work.slot, work.slotClock);
 }
 
 void releaseWork(ClockRef &object, Cluster &cluster, const AsyncWork &work) {
@@ -251,7 +249,7 @@ void releaseWork(ClockRef &object, Cluster &cluster, const AsyncWork &work) {
     return;
   auto joined = object ? std::make_shared<VectorClock>(*object)
                        : std::make_shared<VectorClock>(cluster.clockSize);
-  setSlot(*joined, cluster, work);
+  setSlot(*joined, work);
   object = joined;
 }
 
@@ -266,7 +264,7 @@ void acquireWork(Warp &warp, uint32_t lanes,
       old = warp.clocks[lane];
       auto joined = std::make_shared<VectorClock>(*old);
       for (const AsyncRef &w : work)
-        setSlot(*joined, warp.cluster(), *w);
+        setSlot(*joined, *w);
       updated = joined;
     }
     warp.clocks[lane] = updated;
