@@ -186,6 +186,20 @@ void noteAccess(const Accessor &who, const Place &place, uint64_t address,
   check.cells(*place.shadow, place.offset);
 }
 
+void noteShared(const Accessor &who, Block &block,
+                ArrayRef<std::pair<uint32_t, uint32_t>> pieces, uint8_t flags) {
+  if (pieces.empty())
+    return;
+  if (who.work || &block != &who.warp->block)
+    noteOutsideUse(who, block, sharedBase + pieces.front().first);
+  Check check(who, StateSpace::Shared, 0, flags);
+  for (auto [offset, bytes] : pieces) {
+    check.address = sharedBase + offset;
+    check.bytes = bytes;
+    check.cells(block.sharedShadow, offset);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // The life of a block's shared memory
 //===----------------------------------------------------------------------===//

@@ -35,6 +35,11 @@ struct Accessor {
 void noteAccess(const Accessor &who, const Place &place, uint64_t address,
                 uint32_t bytes, uint8_t flags);
 
+/// The same for several pieces (offsets and sizes) of a block's shared memory.
+void noteShared(const Accessor &who, Block &block,
+                llvm::ArrayRef<std::pair<uint32_t, uint32_t>> pieces,
+                uint8_t flags);
+
 /// Notes that a lane, or asynchronous work, uses a block's shared memory: the
 /// block must have started before, and know of it when it exits.
 void noteOutsideUse(const Accessor &who, const Block &owner, uint64_t address);

@@ -116,14 +116,20 @@ std::string nameOf(const Warp &w, uint32_t reg) {
   return w.launch().program->registerNames[reg];
 }
 
-/// The wgmma in flight that writes a register.
-const WgmmaOp *writerOf(const WgmmaQueue &queue, uint32_t reg) {
-  const WgmmaOp *found = nullptr;
-  for (const auto &op : queue.ops)
-    eachRegister(*op->instr, 0, [&](uint32_t r) {
-      if (r == reg)
-        found = op.get();
+/// A register that a wgmma of another shape in flight writes; 0: none.
+uint32_t writtenByOther(const Warp &w, const Instr &i, const WgmmaQueue &queue,
+                        const WgmmaShape &shape) {
+  uint32_t found = 0;
+  for (const auto &op : queue.ops) {
+    if (op->shape.n == shape.n && op->shape.halfD == shape.halfD)
+      continue;
+    eachRegister(*op->instr, 0, [&](uint32_t theirs) {
+      eachRegister(i, 0, [&](uint32_t ours) {
+        if (ours == theirs)
+          found = ours;
+      });
     });
+  }
   return found;
 }
 
@@ -132,7 +138,8 @@ void checkRegisters(Warp &w, const Instr &i, const WgmmaQueue &queue,
   auto wrong = [&](const Twine &text) {
     report(FindingKind::WgmmaRegister, w, i, 0, text);
   };
-  uint32_t unfenced = 0, reused = 0, otherShape = 0, early = 0;
+  uint32_t unfenced = 0, reused = 0, early = 0;
+  uint32_t otherShape = writtenByOther(w, i, queue, shape);
   auto fenceCheck = [&](uint32_t reg) {
     if (!w.unfenced.empty() && w.unfenced[reg])
       unfenced = reg;
@@ -141,10 +148,6 @@ void checkRegisters(Warp &w, const Instr &i, const WgmmaQueue &queue,
     fenceCheck(reg);
     if (w.inFlightRead[reg])
       reused = reg;
-    if (w.inFlightWrite[reg])
-      if (const WgmmaOp *op = writerOf(queue, reg);
-          op && (op->shape.n != shape.n || op->shape.halfD != shape.halfD))
-        otherShape = reg;
     if (uint32_t missing = ~w.available[reg];
         accumulate && missing && w.launch().options.checkUninitialised) {
       report(FindingKind::UninitialisedRegister, w, i, countr_zero(missing),

@@ -10,9 +10,11 @@
 #include "Access.h"
 #include "Findings.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
+#include <cstring>
 
 namespace linattn::sim {
 
@@ -27,6 +29,59 @@ inline std::string accessText(uint8_t flags, uint32_t bytes) {
               ? (flags & AccessAtomic ? "atomic access" : "write")
               : "read");
 }
+
+/// What an access did to one cell, to do it again to cells in the same state.
+class Repeat {
+public:
+  bool known = false;
+  unsigned granule = 0;
+
+  void start(const ShadowPage &page, const Cell &cell) {
+    before = cell;
+    beforeMore = more(page, cell);
+  }
+  void finish(const ShadowPage &page, const Cell &cell, bool clean) {
+    after = cell;
+    known = clean && !before.moreReads == !after.moreReads;
+    afterMore = more(page, cell);
+  }
+  bool apply(ShadowPage &page, Cell &cell) const {
+    uint32_t index = cell.moreReads;
+    Cell state = cell;
+    state.moreReads = before.moreReads;
+    if (!index != !before.moreReads ||
+        std::memcmp(&state, &before, sizeof(Cell)) != 0)
+      return false;
+    if (index) {
+      std::vector<ReadEntry> &reads = page.overflow[index - 1];
+      if (!beforeMore.equals(reads))
+        return false;
+      reads.assign(afterMore.begin(), afterMore.end());
+    }
+    cell = after;
+    cell.moreReads = index;
+    return true;
+  }
+
+private:
+  /// A few entries, without touching the heap.
+  struct Reads : llvm::SmallVector<ReadEntry, 8> {
+    bool equals(const std::vector<ReadEntry> &other) const {
+      return size() == other.size() &&
+             std::equal(begin(), end(), other.begin());
+    }
+  };
+  static Reads more(const ShadowPage &page, const Cell &cell) {
+    Reads reads;
+    if (cell.moreReads) {
+      const std::vector<ReadEntry> &all = page.overflow[cell.moreReads - 1];
+      reads.append(all.begin(), all.end());
+    }
+    return reads;
+  }
+  Cell before, after;
+  Reads beforeMore, afterMore;
+};
 
 /// An access being checked against the cells it touches: of a lane, of a piece
 /// of asynchronous work, or of lanes that know the same and read the same
@@ -44,6 +99,7 @@ struct Check {
   const VectorClock *known;
   bool checkMissing, checkRaces;
   bool raced = false, missing = false;
+  Repeat repeat; ///< of asynchronous work, which touches many cells
 
   Check(const Accessor &who, StateSpace space, uint32_t bytes, uint8_t flags)
       : who(who), space(space), bytes(bytes), flags(flags), warp(*who.warp),
@@ -344,8 +400,26 @@ inline void Check::cells(Shadow &shadow, uint64_t at) {
       page.refine(fit);
     unsigned granule = 1u << page.granuleShift;
     uint8_t full = (1u << granule) - 1;
-    for (; at < pageEnd; at += granule)
-      cell(page, page.cells[(at % shadowPageBytes) >> page.granuleShift], full);
+    auto cellAt = [&](uint64_t offset) -> Cell & {
+      return page.cells[(offset % shadowPageBytes) >> page.granuleShift];
+    };
+    if (!who.work) {
+      for (; at < pageEnd; at += granule)
+        cell(page, cellAt(at), full);
+      continue;
+    }
+    // Neighbours mostly have the same past, and then the same future.
+    if (repeat.granule != granule)
+      repeat.known = false;
+    repeat.granule = granule;
+    for (; at < pageEnd; at += granule) {
+      Cell &c = cellAt(at);
+      if (repeat.known && repeat.apply(page, c))
+        continue;
+      repeat.start(page, c);
+      cell(page, c, full);
+      repeat.finish(page, c, !raced && !missing);
+    }
   }
 }
 

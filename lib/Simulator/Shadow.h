@@ -45,6 +45,10 @@ struct Cell {
 struct ReadEntry {
   uint32_t clock, lanes, warp, cluster, pc;
   uint8_t flags;
+  bool operator==(const ReadEntry &o) const {
+    return clock == o.clock && lanes == o.lanes && warp == o.warp &&
+           cluster == o.cluster && pc == o.pc && flags == o.flags;
+  }
 };
 
 constexpr uint32_t shadowPageBytes = 256;

@@ -200,6 +200,8 @@ void AsyncQueue::issue(Cluster &cluster, AsyncRef work) {
     cluster.progress();
     return;
   }
+  while (!queue.empty() && queue.front()->done)
+    queue.pop_front();
   queue.push_back(std::move(work));
 }
 
@@ -213,8 +215,9 @@ void AsyncQueue::finish(AsyncWork &work) {
 bool AsyncQueue::finishOne(Cluster &cluster) {
   while (!queue.empty()) {
     size_t at = cluster.random() % queue.size();
-    AsyncRef work = queue[at];
-    queue.erase(queue.begin() + at);
+    AsyncRef work = std::move(queue[at]);
+    queue[at] = std::move(queue.back());
+    queue.pop_back();
     if (work->done)
       continue;
     finish(*work);

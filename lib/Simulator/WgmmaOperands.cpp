@@ -109,26 +109,19 @@ void notePieces(const Accessor &who, const WgmmaPieces &pieces) {
       low = std::min(low, index / 64);
       high = std::max(high, index / 64);
     }
-  Block &block = who.warp->block;
-  Place place;
-  place.shadow = &block.sharedShadow;
-  place.space = StateSpace::Shared;
-  place.owner = &block;
+  SmallVector<std::pair<uint32_t, uint32_t>, 64> runs;
   for (uint32_t word = low; word <= high && low < count; ++word) {
     uint64_t bits = marks[word];
     marks[word] = 0;
     while (bits) {
       unsigned first = countr_zero(bits);
       unsigned length = countr_one(bits >> first);
-      place.offset = (uint64_t(word) * 64 + first) * 16;
-      place.data = block.shared.data() + place.offset;
-      noteAccess(who, place, sharedBase + place.offset, length * 16,
-                 AccessAsyncProxy);
-      bits &= first + length == 64
-                  ? 0
-                  : ~((((uint64_t(1) << length) - 1)) << first);
+      runs.push_back({(word * 64 + first) * 16, length * 16});
+      bits &= first + length == 64 ? 0
+                                   : ~(((uint64_t(1) << length) - 1) << first);
     }
   }
+  noteShared(who, who.warp->block, runs, AccessAsyncProxy);
 }
 
 static void negateAll(float *values, unsigned count) {
