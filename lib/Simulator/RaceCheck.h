@@ -360,6 +360,76 @@ struct Check {
     cell.writeFlags = flags;
   }
 
+  /// Whether a cell may be read.
+  void readable(const Cell &cell, uint8_t byteMask) {
+    if (checkMissing && (cell.written & byteMask) != byteMask && !missing)
+      reportMissing();
+    if (checkRaces && !raced && !afterWrite(cell))
+      raced = true;
+  }
+
+  /// A read by asynchronous work of whole words of a page. What a warp's wgmma have
+  /// read before, with no write since, needs no second look: the warp has not
+  /// forgotten anything.
+  void asyncRead(ShadowPage &page, uint64_t at, uint64_t end) {
+    uint64_t granules = granulesOf(at, end), good = 0;
+    bool inOrder = thread < cluster.clockSize - asyncSlots;
+    std::vector<AsyncRead> &reads = page.asyncReads;
+    for (size_t i = 0; i < reads.size();) {
+      AsyncRead &r = reads[i];
+      if (r.thread == thread) {
+        if (inOrder && r.version == page.version)
+          good |= r.granules;
+        // The newer read stands for the older one.
+        if (!(r.granules &= ~granules)) {
+          r = reads.back();
+          reads.pop_back();
+          continue;
+        }
+      }
+      ++i;
+    }
+    if (granules & ~good) {
+      unsigned granule = 1u << page.granuleShift;
+      for (; at < end; at += granule)
+        readable(page.cells[(at % shadowPageBytes) >> page.granuleShift],
+                 (1u << granule) - 1);
+    }
+    if (!checkRaces)
+      return;
+    for (AsyncRead &r : reads)
+      if (r.thread == thread && r.clock == clock && r.version == page.version) {
+        r.granules |= granules;
+        return;
+      }
+    reads.push_back({thread, clock, who.instr->pc, page.version, granules});
+  }
+
+  static uint64_t granulesOf(uint64_t at, uint64_t end) {
+    unsigned first = at % shadowPageBytes / 4;
+    unsigned count = (end + 3) / 4 - at / 4;
+    return (count == 64 ? ~uint64_t(0) : (uint64_t(1) << count) - 1) << first;
+  }
+
+  /// A write of a page after what asynchronous work has read of it.
+  void afterAsyncReads(ShadowPage &page, uint64_t at, uint64_t end) {
+    ++page.version;
+    if (page.asyncReads.empty())
+      return;
+    uint64_t granules = granulesOf(at, end);
+    for (AsyncRead &r : page.asyncReads)
+      if (r.granules & granules) {
+        if (checkRaces && !raced &&
+            !ordered(cluster.linear, r.thread, r.clock)) {
+          reportRace("read", cluster.linear, r.thread, r.pc);
+          raced = true;
+        }
+        r.granules &= ~granules;
+      }
+    llvm::erase_if(page.asyncReads,
+                   [](const AsyncRead &r) { return !r.granules; });
+  }
+
   /// All cells of one access.
   void cells(Shadow &shadow, uint64_t at);
 };
@@ -386,6 +456,8 @@ inline void Check::cells(Shadow &shadow, uint64_t at) {
   // By far the most frequent case.
   if (bytes == 4 && !(at & 3) && !lock)
     if (ShadowPage &page = shadow.page(at); page.granuleShift == 2) {
+      if (flags & AccessWrite)
+        afterAsyncReads(page, at, end);
       cell(page, page.cells[(at % shadowPageBytes) / 4], 0xF);
       return;
     }
@@ -398,6 +470,13 @@ inline void Check::cells(Shadow &shadow, uint64_t at) {
     unsigned fit = std::min(2, llvm::countr_zero((at | pageEnd) | 4));
     if (fit < page.granuleShift)
       page.refine(fit);
+    if (flags & AccessWrite) {
+      afterAsyncReads(page, at, pageEnd);
+    } else if (who.work && space == StateSpace::Shared && fit == 2) {
+      asyncRead(page, at, pageEnd);
+      at = pageEnd;
+      continue;
+    }
     unsigned granule = 1u << page.granuleShift;
     uint8_t full = (1u << granule) - 1;
     auto cellAt = [&](uint64_t offset) -> Cell & {

@@ -53,12 +53,22 @@ struct ReadEntry {
 
 constexpr uint32_t shadowPageBytes = 256;
 
+/// Reads of a page by asynchronous work, which reads much at once: kept per page,
+/// with a bit for each 4 bytes.
+struct AsyncRead {
+  uint32_t thread, clock, pc;
+  uint32_t version; ///< of the page when these reads were found right
+  uint64_t granules;
+};
+
 struct ShadowPage {
   std::atomic_flag lock = ATOMIC_FLAG_INIT;
   uint8_t granuleShift = 2;
   std::vector<Cell> cells;
   std::vector<std::vector<ReadEntry>> overflow;
   std::vector<uint32_t> freeOverflow; ///< index + 1
+  std::vector<AsyncRead> asyncReads;
+  uint32_t version = 0; ///< counts writes
 
   /// Makes granules at most `shift` wide.
   void refine(unsigned shift);

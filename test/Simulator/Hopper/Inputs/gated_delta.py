@@ -184,10 +184,10 @@ FAULTS = [
     # byte counts: the phase completes early, or never.
     Fault("too-few-bytes", ["mbarrier"], replace_nth(EXPECT, r"\1, 32768;")),
     Fault("too-many-bytes", ["deadlock"], replace_nth(EXPECT, r"\1, 40976;")),
-    # phase: the producer's wait for a free stage passes one phase early.
+    # phase: an auxiliary warp's wait for a chunk passes before the chunk is there.
     Fault("wrong-phase", ["shared-race"],
           replace_nth(TRY_WAIT, r".reg .b32 flipped;\nxor.b32 flipped, \2, 1;\n"
-                      r"mbarrier.try_wait.parity.shared::cta.b64 p, [\1], flipped;")),
+                      r"mbarrier.try_wait.parity.shared::cta.b64 p, [\1], flipped;", 6)),
     # wait: accumulators are read before their wgmma is complete.
     Fault("no-wgmma-wait", ["wgmma-register"],
           replace_nth(r"wgmma\.wait_group\.sync\.aligned 0;", "")),
