@@ -186,17 +186,21 @@ void noteAccess(const Accessor &who, const Place &place, uint64_t address,
   check.cells(*place.shadow, place.offset);
 }
 
-void noteShared(const Accessor &who, Block &block,
-                ArrayRef<std::pair<uint32_t, uint32_t>> pieces, uint8_t flags) {
-  if (pieces.empty())
+void noteSharedReads(const Accessor &who, Block &block,
+                     ArrayRef<std::pair<uint32_t, uint64_t>> pages,
+                     uint8_t flags) {
+  if (pages.empty())
     return;
-  if (who.work || &block != &who.warp->block)
-    noteOutsideUse(who, block, sharedBase + pieces.front().first);
-  Check check(who, StateSpace::Shared, 0, flags);
-  for (auto [offset, bytes] : pieces) {
-    check.address = sharedBase + offset;
-    check.bytes = bytes;
-    check.cells(block.sharedShadow, offset);
+  Check check(who, StateSpace::Shared, 16, flags);
+  auto addressOfFirst = [](std::pair<uint32_t, uint64_t> page) {
+    return sharedBase + page.first * shadowPageBytes +
+           countr_zero(page.second) * 4;
+  };
+  noteOutsideUse(who, block, addressOfFirst(pages.front()));
+  for (auto page : pages) {
+    check.address = addressOfFirst(page);
+    check.asyncRead(block.sharedShadow.page(page.first * shadowPageBytes),
+                    page.second);
   }
 }
 

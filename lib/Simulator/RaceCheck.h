@@ -371,8 +371,8 @@ struct Check {
   /// A read by asynchronous work of whole words of a page. What a warp's wgmma have
   /// read before, with no write since, needs no second look: the warp has not
   /// forgotten anything.
-  void asyncRead(ShadowPage &page, uint64_t at, uint64_t end) {
-    uint64_t granules = granulesOf(at, end), good = 0;
+  void asyncRead(ShadowPage &page, uint64_t granules) {
+    uint64_t good = 0;
     bool inOrder = thread < cluster.clockSize - asyncSlots;
     std::vector<AsyncRead> &reads = page.asyncReads;
     for (size_t i = 0; i < reads.size();) {
@@ -389,11 +389,11 @@ struct Check {
       }
       ++i;
     }
-    if (granules & ~good) {
-      unsigned granule = 1u << page.granuleShift;
-      for (; at < end; at += granule)
-        readable(page.cells[(at % shadowPageBytes) >> page.granuleShift],
-                 (1u << granule) - 1);
+    unsigned shift = page.granuleShift, perWord = 4u >> shift;
+    for (uint64_t rest = granules & ~good; rest; rest &= rest - 1) {
+      const Cell *cell = &page.cells[llvm::countr_zero(rest) * perWord];
+      for (unsigned c = 0; c < perWord; ++c)
+        readable(cell[c], (1u << (1u << shift)) - 1);
     }
     if (!checkRaces)
       return;
@@ -473,7 +473,7 @@ inline void Check::cells(Shadow &shadow, uint64_t at) {
     if (flags & AccessWrite) {
       afterAsyncReads(page, at, pageEnd);
     } else if (who.work && space == StateSpace::Shared && fit == 2) {
-      asyncRead(page, at, pageEnd);
+      asyncRead(page, granulesOf(at, pageEnd));
       at = pageEnd;
       continue;
     }
