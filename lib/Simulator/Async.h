@@ -34,8 +34,8 @@ struct AsyncWork {
   Warp *issuer = nullptr;
   uint32_t lane = 0;
   const Instr *instr = nullptr;
-  /// What the issuing thread knew, and the entry of the vector clock that stands
-  /// for this work; both unused without race checks.
+  /// What the issuing thread knew, and the entry of the vector clock that
+  /// stands for this work; both unused without race checks.
   ClockRef clock;
   uint32_t slot = 0, slotClock = 0;
   /// The issuing thread, and up to which clock its own accesses come first.

@@ -277,7 +277,8 @@ struct Check {
     std::vector<ReadEntry> &more = page.overflow[cell.moreReads - 1];
     for (size_t i = 0; i < more.size();) {
       ReadEntry &e = more[i];
-      if (e.warp == myWarp && e.cluster == cluster.linear && e.flags == atomic) {
+      if (e.warp == myWarp && e.cluster == cluster.linear &&
+          e.flags == atomic) {
         if (e.clock == clock) {
           e.lanes |= bit;
           return;
@@ -368,9 +369,9 @@ struct Check {
       raced = true;
   }
 
-  /// A read by asynchronous work of whole words of a page. What a warp's wgmma have
-  /// read before, with no write since, needs no second look: the warp has not
-  /// forgotten anything.
+  /// A read by asynchronous work of whole words of a page. What a warp's wgmma
+  /// have read before, with no write since, needs no second look: the warp has
+  /// not forgotten anything.
   void asyncRead(ShadowPage &page, uint64_t granules) {
     uint64_t good = 0;
     bool inOrder = thread < cluster.clockSize - asyncSlots;

@@ -53,8 +53,8 @@ struct ReadEntry {
 
 constexpr uint32_t shadowPageBytes = 256;
 
-/// Reads of a page by asynchronous work, which reads much at once: kept per page,
-/// with a bit for each 4 bytes.
+/// Reads of a page by asynchronous work, which reads much at once: kept per
+/// page, with a bit for each 4 bytes.
 struct AsyncRead {
   uint32_t thread, clock, pc;
   uint32_t version; ///< of the page when these reads were found right
