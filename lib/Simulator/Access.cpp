@@ -186,6 +186,24 @@ void noteAccess(const Accessor &who, const Place &place, uint64_t address,
   check.cells(*place.shadow, place.offset);
 }
 
+void noteSharedReads(const Accessor &who, Block &block,
+                     ArrayRef<std::pair<uint32_t, uint64_t>> pages,
+                     uint8_t flags) {
+  if (pages.empty())
+    return;
+  Check check(who, StateSpace::Shared, 16, flags);
+  auto addressOfFirst = [](std::pair<uint32_t, uint64_t> page) {
+    return sharedBase + page.first * shadowPageBytes +
+           countr_zero(page.second) * 4;
+  };
+  noteOutsideUse(who, block, addressOfFirst(pages.front()));
+  for (auto page : pages) {
+    check.address = addressOfFirst(page);
+    check.asyncRead(block.sharedShadow.page(page.first * shadowPageBytes),
+                    page.second);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // The life of a block's shared memory
 //===----------------------------------------------------------------------===//
@@ -216,8 +234,7 @@ void noteOutsideUse(const Accessor &who, const Block &owner, uint64_t address) {
   Block &block = *cluster.blocks[owner.rank];
   if (block.outsideUses.empty())
     block.outsideUses.resize(cluster.clockSize);
-  uint32_t user = who.work ? cluster.clockSize - asyncSlots + who.work->slot
-                           : warp.threadId(who.lane);
+  uint32_t user = who.work ? who.work->slot : warp.threadId(who.lane);
   uint32_t clock = who.work ? who.work->slotClock : warp.clock;
   OutsideUse &use = block.outsideUses[user];
   if (use.clock <= clock)
@@ -231,7 +248,7 @@ void checkExits(Cluster &cluster) {
       if (!use.clock ||
           (block->knownAtExit && block->knownAtExit->get(user) >= use.clock))
         continue;
-      if (user < cluster.clockSize - asyncSlots)
+      if (user < cluster.firstAsync)
         reportAt(FindingKind::ClusterMemory, *use.warp, *use.instr, use.lane,
                  use.address,
                  "block rank " + Twine(block->rank) +

@@ -35,6 +35,12 @@ struct Accessor {
 void noteAccess(const Accessor &who, const Place &place, uint64_t address,
                 uint32_t bytes, uint8_t flags);
 
+/// The same for words of pages (numbers, and a bit for each 4 bytes) of a
+/// block's shared memory that asynchronous work reads.
+void noteSharedReads(const Accessor &who, Block &block,
+                     llvm::ArrayRef<std::pair<uint32_t, uint64_t>> pages,
+                     uint8_t flags);
+
 /// Notes that a lane, or asynchronous work, uses a block's shared memory: the
 /// block must have started before, and know of it when it exits.
 void noteOutsideUse(const Accessor &who, const Block &owner, uint64_t address);

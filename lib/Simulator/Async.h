@@ -34,8 +34,8 @@ struct AsyncWork {
   Warp *issuer = nullptr;
   uint32_t lane = 0;
   const Instr *instr = nullptr;
-  /// What the issuing thread knew, and the slot of the vector clock that stands
-  /// for this work; both unused without race checks.
+  /// What the issuing thread knew, and the entry of the vector clock that
+  /// stands for this work; both unused without race checks.
   ClockRef clock;
   uint32_t slot = 0, slotClock = 0;
   /// The issuing thread, and up to which clock its own accesses come first.
@@ -48,10 +48,8 @@ struct AsyncWork {
 using AsyncRef = std::shared_ptr<AsyncWork>;
 
 /// Work by a lane, with its place among the clocks. Later accesses of the lane
-/// are not ordered before it. `with`: work that is waited for together, to
-/// share its slot.
-AsyncRef makeWork(Warp &warp, uint32_t lane, const Instr &instr,
-                  const AsyncWork *with = nullptr);
+/// are not ordered before it.
+AsyncRef makeWork(Warp &warp, uint32_t lane, const Instr &instr);
 /// Adds the completion of work to what a synchronisation object publishes.
 void releaseWork(ClockRef &object, Cluster &cluster, const AsyncWork &work);
 /// The lanes learn that the work is complete.

@@ -19,7 +19,10 @@ void Findings::add(FindingKind kind, const Warp &warp, const Instr &instr,
                                  ? message.str()
                                  : std::string());
   auto it = byKey.find(key);
-  if (it == byKey.end() && byKey.size() >= limit) {
+  // Many findings of one kind must not hide another kind.
+  constexpr unsigned fewOfKind = 4;
+  unsigned &ofKind = countByKind[kind];
+  if (it == byKey.end() && byKey.size() >= limit && ofKind >= fewOfKind) {
     ++dropped;
     return;
   }
@@ -38,6 +41,7 @@ void Findings::add(FindingKind kind, const Warp &warp, const Instr &instr,
   finding.hasAddress = hasAddress;
   finding.address = address;
   if (it == byKey.end()) {
+    ++ofKind;
     byKey.emplace(key, std::move(finding));
     return;
   }

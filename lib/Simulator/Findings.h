@@ -25,6 +25,7 @@ private:
   unsigned limit;
   std::mutex lock;
   uint64_t dropped = 0;
+  std::map<FindingKind, unsigned> countByKind;
   std::map<std::tuple<int, unsigned, unsigned, std::string>, Finding> byKey;
 };
 

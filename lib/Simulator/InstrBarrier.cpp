@@ -149,6 +149,21 @@ bool tryOpenCluster(Cluster &cluster) {
   return true;
 }
 
+/// A relaxed arrival publishes what the lanes' fences before it have released.
+void publishFences(Warp &w, uint32_t active, ClockRef &gathering) {
+  if (w.fences.empty())
+    return;
+  for (uint32_t rest = active; rest; rest &= rest - 1) {
+    const ClockRef &published = w.fences[countr_zero(rest)].published;
+    if (!published || published == gathering)
+      continue;
+    auto joined = std::make_shared<VectorClock>(*published);
+    if (gathering)
+      joined->join(*gathering);
+    gathering = joined;
+  }
+}
+
 Step clusterArrive(Warp &w, const Instr &i, uint32_t active) {
   Cluster &cluster = w.cluster();
   NamedBarrier &b = cluster.clusterBarrier;
@@ -164,12 +179,16 @@ Step clusterArrive(Warp &w, const Instr &i, uint32_t active) {
   b.line = i.line;
   if (!(i.detail & 1)) // .relaxed publishes nothing
     w.releaseInto(b.gathering, active);
+  else
+    publishFences(w, active, b.gathering);
   tryOpenCluster(cluster);
   cluster.progress();
   return Step::Next;
 }
 Error decodeClusterArrive(Instr &i, const Words &words) {
   i.detail = is_contained(words, "relaxed");
+  if (i.detail)
+    i.traits |= TraitStrong; // its fences matter
   if (is_contained(words, "aligned"))
     i.traits |= TraitAligned;
   return Error::success();
@@ -192,6 +211,7 @@ Step clusterWait(Warp &w, const Instr &i, uint32_t active) {
   }
   for (uint32_t rest = active; rest; rest &= rest - 1)
     w.clusterArrived[countr_zero(rest)] = false;
+  w.startedBlocks = ~0u;
   w.acquire(active, b.released);
   return Step::Next;
 }

@@ -23,7 +23,6 @@ struct WgmmaOp {
 struct WgmmaQueue {
   std::deque<std::shared_ptr<WgmmaOp>> ops; ///< in order of issue
   uint64_t group = 0;                       ///< that the next wgmma belongs to
-  AsyncRef groupWork;                       ///< of that group's first wgmma
   bool fenced = false;
   /// What all lanes knew, with their clocks then.
   ClockRef known;
@@ -117,14 +116,20 @@ std::string nameOf(const Warp &w, uint32_t reg) {
   return w.launch().program->registerNames[reg];
 }
 
-/// The wgmma in flight that writes a register.
-const WgmmaOp *writerOf(const WgmmaQueue &queue, uint32_t reg) {
-  const WgmmaOp *found = nullptr;
-  for (const auto &op : queue.ops)
-    eachRegister(*op->instr, 0, [&](uint32_t r) {
-      if (r == reg)
-        found = op.get();
+/// A register that a wgmma of another shape in flight writes; 0: none.
+uint32_t writtenByOther(const Warp &w, const Instr &i, const WgmmaQueue &queue,
+                        const WgmmaShape &shape) {
+  uint32_t found = 0;
+  for (const auto &op : queue.ops) {
+    if (op->shape.n == shape.n && op->shape.halfD == shape.halfD)
+      continue;
+    eachRegister(*op->instr, 0, [&](uint32_t theirs) {
+      eachRegister(i, 0, [&](uint32_t ours) {
+        if (ours == theirs)
+          found = ours;
+      });
     });
+  }
   return found;
 }
 
@@ -133,7 +138,8 @@ void checkRegisters(Warp &w, const Instr &i, const WgmmaQueue &queue,
   auto wrong = [&](const Twine &text) {
     report(FindingKind::WgmmaRegister, w, i, 0, text);
   };
-  uint32_t unfenced = 0, reused = 0, otherShape = 0, early = 0;
+  uint32_t unfenced = 0, reused = 0, early = 0;
+  uint32_t otherShape = writtenByOther(w, i, queue, shape);
   auto fenceCheck = [&](uint32_t reg) {
     if (!w.unfenced.empty() && w.unfenced[reg])
       unfenced = reg;
@@ -142,10 +148,6 @@ void checkRegisters(Warp &w, const Instr &i, const WgmmaQueue &queue,
     fenceCheck(reg);
     if (w.inFlightRead[reg])
       reused = reg;
-    if (w.inFlightWrite[reg])
-      if (const WgmmaOp *op = writerOf(queue, reg);
-          op && (op->shape.n != shape.n || op->shape.halfD != shape.halfD))
-        otherShape = reg;
     if (uint32_t missing = ~w.available[reg];
         accumulate && missing && w.launch().options.checkUninitialised) {
       report(FindingKind::UninitialisedRegister, w, i, countr_zero(missing),
@@ -287,9 +289,10 @@ Step mma(Warp &w, const Instr &i, uint32_t) {
   uint64_t descB = w.read(i.arg(2), 0);
   logStep(w, i, descA, descB, op->accumulate);
   checkRegisters(w, i, queue, op->shape, op->accumulate);
-  op->work = makeWork(w, 0, i, queue.groupWork.get());
-  if (!queue.groupWork)
-    queue.groupWork = op->work;
+  op->work = makeWork(w, 0, i);
+  // A warp's wgmma are one thread of events, whose clock counts groups.
+  op->work->slot = w.cluster().firstAsync + w.clusterIndex;
+  op->work->slotClock = queue.group + 1;
   if (op->work->clock)
     op->work->clock = knownToAll(w, queue);
   Accessor who{&w, &i, 0};
@@ -316,7 +319,6 @@ Step commit(Warp &w, const Instr &i, uint32_t) {
   logStep(w, i, 0, 0, false);
   WgmmaQueue &queue = queueOf(w);
   ++queue.group;
-  queue.groupWork = nullptr;
   return Step::Next;
 }
 
@@ -332,8 +334,7 @@ Step wait(Warp &w, const Instr &i, uint32_t active) {
       w.cluster().asyncQueue.finish(*op->work);
     queue.ops.pop_front();
     mark(w, *op, false);
-    if (groups.empty() || groups.back()->slot != op->work->slot ||
-        groups.back()->slotClock != op->work->slotClock)
+    if (groups.empty() || groups.back()->slotClock != op->work->slotClock)
       groups.push_back(op->work);
   }
   // Registers of several wgmma stay in flight with the last of them.

@@ -10,9 +10,11 @@
 #include "Access.h"
 #include "Findings.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
+#include <cstring>
 
 namespace linattn::sim {
 
@@ -27,6 +29,59 @@ inline std::string accessText(uint8_t flags, uint32_t bytes) {
               ? (flags & AccessAtomic ? "atomic access" : "write")
               : "read");
 }
+
+/// What an access did to one cell, to do it again to cells in the same state.
+class Repeat {
+public:
+  bool known = false;
+  unsigned granule = 0;
+
+  void start(const ShadowPage &page, const Cell &cell) {
+    before = cell;
+    beforeMore = more(page, cell);
+  }
+  void finish(const ShadowPage &page, const Cell &cell, bool clean) {
+    after = cell;
+    known = clean && !before.moreReads == !after.moreReads;
+    afterMore = more(page, cell);
+  }
+  bool apply(ShadowPage &page, Cell &cell) const {
+    uint32_t index = cell.moreReads;
+    Cell state = cell;
+    state.moreReads = before.moreReads;
+    if (!index != !before.moreReads ||
+        std::memcmp(&state, &before, sizeof(Cell)) != 0)
+      return false;
+    if (index) {
+      std::vector<ReadEntry> &reads = page.overflow[index - 1];
+      if (!beforeMore.equals(reads))
+        return false;
+      reads.assign(afterMore.begin(), afterMore.end());
+    }
+    cell = after;
+    cell.moreReads = index;
+    return true;
+  }
+
+private:
+  /// A few entries, without touching the heap.
+  struct Reads : llvm::SmallVector<ReadEntry, 8> {
+    bool equals(const std::vector<ReadEntry> &other) const {
+      return size() == other.size() &&
+             std::equal(begin(), end(), other.begin());
+    }
+  };
+  static Reads more(const ShadowPage &page, const Cell &cell) {
+    Reads reads;
+    if (cell.moreReads) {
+      const std::vector<ReadEntry> &all = page.overflow[cell.moreReads - 1];
+      reads.append(all.begin(), all.end());
+    }
+    return reads;
+  }
+  Cell before, after;
+  Reads beforeMore, afterMore;
+};
 
 /// An access being checked against the cells it touches: of a lane, of a piece
 /// of asynchronous work, or of lanes that know the same and read the same
@@ -44,6 +99,7 @@ struct Check {
   const VectorClock *known;
   bool checkMissing, checkRaces;
   bool raced = false, missing = false;
+  Repeat repeat; ///< of asynchronous work, which touches many cells
 
   Check(const Accessor &who, StateSpace space, uint32_t bytes, uint8_t flags)
       : who(who), space(space), bytes(bytes), flags(flags), warp(*who.warp),
@@ -51,7 +107,7 @@ struct Check {
     checkMissing = cluster.launch.options.checkUninitialised &&
                    (!(flags & AccessWrite) || (flags & AccessAtomic));
     if (who.work) {
-      thread = cluster.clockSize - asyncSlots + who.work->slot;
+      thread = who.work->slot;
       clock = who.work->slotClock;
       known = who.work->clock.get();
     } else {
@@ -98,7 +154,7 @@ struct Check {
   }
 
   std::string threadText(uint32_t otherCluster, uint32_t otherThread) const {
-    if (otherThread >= cluster.clockSize - asyncSlots)
+    if (otherThread >= cluster.firstAsync)
       return "asynchronous work";
     const Launch &launch = cluster.launch;
     uint32_t perBlock = cluster.blocks.front()->warps.size() * 32;
@@ -188,10 +244,15 @@ struct Check {
   void addRead(ShadowPage &page, Cell &cell) {
     uint32_t myWarp = thread / 32, bit = readers;
     uint8_t atomic = flags & AccessAtomic;
-    if (cell.readLanes && cell.readWarp == myWarp && cell.readClock == clock &&
+    if (cell.readLanes && cell.readWarp == myWarp &&
         cell.readCluster == cluster.linear && cell.readFlags == atomic) {
-      cell.readLanes |= bit;
-      return;
+      if (cell.readClock == clock) {
+        cell.readLanes |= bit;
+        return;
+      }
+      // What is ordered after a thread's newer read is so after its older ones.
+      if (cell.readClock < clock)
+        cell.readLanes &= ~bit;
     }
     if (!cell.readLanes ||
         (!cell.moreReads && coversReads(cell.readCluster, cell.readWarp,
@@ -214,12 +275,22 @@ struct Check {
       }
     }
     std::vector<ReadEntry> &more = page.overflow[cell.moreReads - 1];
-    for (ReadEntry &e : more)
-      if (e.warp == myWarp && e.clock == clock && e.cluster == cluster.linear &&
+    for (size_t i = 0; i < more.size();) {
+      ReadEntry &e = more[i];
+      if (e.warp == myWarp && e.cluster == cluster.linear &&
           e.flags == atomic) {
-        e.lanes |= bit;
-        return;
+        if (e.clock == clock) {
+          e.lanes |= bit;
+          return;
+        }
+        if (e.clock < clock && !(e.lanes &= ~bit)) {
+          e = more.back();
+          more.pop_back();
+          continue;
+        }
       }
+      ++i;
+    }
     // Now and then, drop the entries that this read makes superfluous.
     if (more.size() >= 4 && llvm::isPowerOf2_64(more.size()))
       llvm::erase_if(more, [&](const ReadEntry &e) {
@@ -290,6 +361,76 @@ struct Check {
     cell.writeFlags = flags;
   }
 
+  /// Whether a cell may be read.
+  void readable(const Cell &cell, uint8_t byteMask) {
+    if (checkMissing && (cell.written & byteMask) != byteMask && !missing)
+      reportMissing();
+    if (checkRaces && !raced && !afterWrite(cell))
+      raced = true;
+  }
+
+  /// A read by asynchronous work of whole words of a page. What a warp's wgmma
+  /// have read before, with no write since, needs no second look: the warp has
+  /// not forgotten anything.
+  void asyncRead(ShadowPage &page, uint64_t granules) {
+    uint64_t good = 0;
+    bool inOrder = thread < cluster.clockSize - asyncSlots;
+    std::vector<AsyncRead> &reads = page.asyncReads;
+    for (size_t i = 0; i < reads.size();) {
+      AsyncRead &r = reads[i];
+      if (r.thread == thread) {
+        if (inOrder && r.version == page.version)
+          good |= r.granules;
+        // The newer read stands for the older one.
+        if (!(r.granules &= ~granules)) {
+          r = reads.back();
+          reads.pop_back();
+          continue;
+        }
+      }
+      ++i;
+    }
+    unsigned shift = page.granuleShift, perWord = 4u >> shift;
+    for (uint64_t rest = granules & ~good; rest; rest &= rest - 1) {
+      const Cell *cell = &page.cells[llvm::countr_zero(rest) * perWord];
+      for (unsigned c = 0; c < perWord; ++c)
+        readable(cell[c], (1u << (1u << shift)) - 1);
+    }
+    if (!checkRaces)
+      return;
+    for (AsyncRead &r : reads)
+      if (r.thread == thread && r.clock == clock && r.version == page.version) {
+        r.granules |= granules;
+        return;
+      }
+    reads.push_back({thread, clock, who.instr->pc, page.version, granules});
+  }
+
+  static uint64_t granulesOf(uint64_t at, uint64_t end) {
+    unsigned first = at % shadowPageBytes / 4;
+    unsigned count = (end + 3) / 4 - at / 4;
+    return (count == 64 ? ~uint64_t(0) : (uint64_t(1) << count) - 1) << first;
+  }
+
+  /// A write of a page after what asynchronous work has read of it.
+  void afterAsyncReads(ShadowPage &page, uint64_t at, uint64_t end) {
+    ++page.version;
+    if (page.asyncReads.empty())
+      return;
+    uint64_t granules = granulesOf(at, end);
+    for (AsyncRead &r : page.asyncReads)
+      if (r.granules & granules) {
+        if (checkRaces && !raced &&
+            !ordered(cluster.linear, r.thread, r.clock)) {
+          reportRace("read", cluster.linear, r.thread, r.pc);
+          raced = true;
+        }
+        r.granules &= ~granules;
+      }
+    llvm::erase_if(page.asyncReads,
+                   [](const AsyncRead &r) { return !r.granules; });
+  }
+
   /// All cells of one access.
   void cells(Shadow &shadow, uint64_t at);
 };
@@ -316,6 +457,8 @@ inline void Check::cells(Shadow &shadow, uint64_t at) {
   // By far the most frequent case.
   if (bytes == 4 && !(at & 3) && !lock)
     if (ShadowPage &page = shadow.page(at); page.granuleShift == 2) {
+      if (flags & AccessWrite)
+        afterAsyncReads(page, at, end);
       cell(page, page.cells[(at % shadowPageBytes) / 4], 0xF);
       return;
     }
@@ -328,10 +471,35 @@ inline void Check::cells(Shadow &shadow, uint64_t at) {
     unsigned fit = std::min(2, llvm::countr_zero((at | pageEnd) | 4));
     if (fit < page.granuleShift)
       page.refine(fit);
+    if (flags & AccessWrite) {
+      afterAsyncReads(page, at, pageEnd);
+    } else if (who.work && space == StateSpace::Shared && fit == 2) {
+      asyncRead(page, granulesOf(at, pageEnd));
+      at = pageEnd;
+      continue;
+    }
     unsigned granule = 1u << page.granuleShift;
     uint8_t full = (1u << granule) - 1;
-    for (; at < pageEnd; at += granule)
-      cell(page, page.cells[(at % shadowPageBytes) >> page.granuleShift], full);
+    auto cellAt = [&](uint64_t offset) -> Cell & {
+      return page.cells[(offset % shadowPageBytes) >> page.granuleShift];
+    };
+    if (!who.work) {
+      for (; at < pageEnd; at += granule)
+        cell(page, cellAt(at), full);
+      continue;
+    }
+    // Neighbours mostly have the same past, and then the same future.
+    if (repeat.granule != granule)
+      repeat.known = false;
+    repeat.granule = granule;
+    for (; at < pageEnd; at += granule) {
+      Cell &c = cellAt(at);
+      if (repeat.known && repeat.apply(page, c))
+        continue;
+      repeat.start(page, c);
+      cell(page, c, full);
+      repeat.finish(page, c, !raced && !missing);
+    }
   }
 }
 

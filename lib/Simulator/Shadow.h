@@ -45,9 +45,21 @@ struct Cell {
 struct ReadEntry {
   uint32_t clock, lanes, warp, cluster, pc;
   uint8_t flags;
+  bool operator==(const ReadEntry &o) const {
+    return clock == o.clock && lanes == o.lanes && warp == o.warp &&
+           cluster == o.cluster && pc == o.pc && flags == o.flags;
+  }
 };
 
 constexpr uint32_t shadowPageBytes = 256;
+
+/// Reads of a page by asynchronous work, which reads much at once: kept per
+/// page, with a bit for each 4 bytes.
+struct AsyncRead {
+  uint32_t thread, clock, pc;
+  uint32_t version; ///< of the page when these reads were found right
+  uint64_t granules;
+};
 
 struct ShadowPage {
   std::atomic_flag lock = ATOMIC_FLAG_INIT;
@@ -55,6 +67,8 @@ struct ShadowPage {
   std::vector<Cell> cells;
   std::vector<std::vector<ReadEntry>> overflow;
   std::vector<uint32_t> freeOverflow; ///< index + 1
+  std::vector<AsyncRead> asyncReads;
+  uint32_t version = 0; ///< counts writes
 
   /// Makes granules at most `shift` wide.
   void refine(unsigned shift);

@@ -85,7 +85,8 @@ Cluster::Cluster(Launch &launch, uint32_t linearIndex)
     }
     liveThreads += blocks.back()->liveThreads;
   }
-  clockSize = warps.size() * 32 + asyncSlots;
+  firstAsync = warps.size() * 32;
+  clockSize = firstAsync + (warps.size() + 31) / 32 * 32 + asyncSlots;
   if (launch.options.checkRaces) {
     auto empty = std::make_shared<const VectorClock>(clockSize);
     for (Warp *warp : warps) {
@@ -199,6 +200,8 @@ void AsyncQueue::issue(Cluster &cluster, AsyncRef work) {
     cluster.progress();
     return;
   }
+  while (!queue.empty() && queue.front()->done)
+    queue.pop_front();
   queue.push_back(std::move(work));
 }
 
@@ -212,8 +215,9 @@ void AsyncQueue::finish(AsyncWork &work) {
 bool AsyncQueue::finishOne(Cluster &cluster) {
   while (!queue.empty()) {
     size_t at = cluster.random() % queue.size();
-    AsyncRef work = queue[at];
-    queue.erase(queue.begin() + at);
+    AsyncRef work = std::move(queue[at]);
+    queue[at] = std::move(queue.back());
+    queue.pop_back();
     if (work->done)
       continue;
     finish(*work);
@@ -223,16 +227,14 @@ bool AsyncQueue::finishOne(Cluster &cluster) {
   return false;
 }
 
-AsyncRef makeWork(Warp &warp, uint32_t lane, const Instr &instr,
-                  const AsyncWork *with) {
+AsyncRef makeWork(Warp &warp, uint32_t lane, const Instr &instr) {
   auto work = std::make_shared<AsyncWork>();
   Cluster &cluster = warp.cluster();
   work->issuer = &warp;
   work->lane = lane;
   work->instr = &instr;
-  std::tie(work->slot, work->slotClock) =
-      with ? std::make_pair(with->slot, with->slotClock)
-           : cluster.asyncQueue.nextSlot();
+  std::tie(work->slot, work->slotClock) = cluster.asyncQueue.nextSlot();
+  work->slot += cluster.clockSize - asyncSlots;
   work->clock = warp.clocks[lane];
   work->issuerThread = warp.threadId(lane);
   work->issuerClock = warp.clock;
@@ -241,9 +243,8 @@ AsyncRef makeWork(Warp &warp, uint32_t lane, const Instr &instr,
   return work;
 }
 
-static void setSlot(VectorClock &clock, Cluster &cluster,
-                    const AsyncWork &work) {
-  clock.set(cluster.clockSize - asyncSlots + work.slot, work.slotClock);
+static void setSlot(VectorClock &clock, const AsyncWork &work) {
+  clock.set(work.slot, work.slotClock);
 }
 
 void releaseWork(ClockRef &object, Cluster &cluster, const AsyncWork &work) {
@@ -251,7 +252,7 @@ void releaseWork(ClockRef &object, Cluster &cluster, const AsyncWork &work) {
     return;
   auto joined = object ? std::make_shared<VectorClock>(*object)
                        : std::make_shared<VectorClock>(cluster.clockSize);
-  setSlot(*joined, cluster, work);
+  setSlot(*joined, work);
   object = joined;
 }
 
@@ -266,7 +267,7 @@ void acquireWork(Warp &warp, uint32_t lanes,
       old = warp.clocks[lane];
       auto joined = std::make_shared<VectorClock>(*old);
       for (const AsyncRef &w : work)
-        setSlot(*joined, warp.cluster(), *w);
+        setSlot(*joined, *w);
       updated = joined;
     }
     warp.clocks[lane] = updated;

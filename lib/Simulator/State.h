@@ -225,7 +225,10 @@ public:
   bool stopped = false;
   bool ranAtAll = false;   ///< other than by polling, since it last stalled
   uint64_t clockTicks = 0; ///< what %clock reads
-  uint32_t clockSize = 0;  ///< entries of a vector clock of this cluster
+  /// Entries of a vector clock of this cluster: its threads, the wgmma of each
+  /// warp, slots of other asynchronous work.
+  uint32_t clockSize = 0;
+  uint32_t firstAsync = 0; ///< where the threads end
 
   void progress() {
     ++events;

@@ -97,6 +97,15 @@ WgmmaPieces findPieces(const Accessor &who, const WgmmaShape &shape,
   return pieces;
 }
 
+/// Each of 16 bits four times.
+static uint64_t fourfold(uint64_t x) {
+  x = (x | x << 24) & 0x000000ff000000ff;
+  x = (x | x << 12) & 0x000f000f000f000f;
+  x = (x | x << 6) & 0x0303030303030303;
+  x = (x | x << 3) & 0x1111111111111111;
+  return x * 15;
+}
+
 void notePieces(const Accessor &who, const WgmmaPieces &pieces) {
   // Pieces that are neighbours in memory are one access.
   constexpr unsigned count = (maxSharedBytes + 16) / 16;
@@ -109,26 +118,15 @@ void notePieces(const Accessor &who, const WgmmaPieces &pieces) {
       low = std::min(low, index / 64);
       high = std::max(high, index / 64);
     }
-  Block &block = who.warp->block;
-  Place place;
-  place.shadow = &block.sharedShadow;
-  place.space = StateSpace::Shared;
-  place.owner = &block;
+  SmallVector<std::pair<uint32_t, uint64_t>, 64> pages;
+  static_assert(shadowPageBytes == 256, "16 pieces of 16 bytes a page");
   for (uint32_t word = low; word <= high && low < count; ++word) {
-    uint64_t bits = marks[word];
+    for (unsigned quarter = 0; quarter < 4; ++quarter)
+      if (uint64_t bits = marks[word] >> 16 * quarter & 0xffff)
+        pages.push_back({word * 4 + quarter, fourfold(bits)});
     marks[word] = 0;
-    while (bits) {
-      unsigned first = countr_zero(bits);
-      unsigned length = countr_one(bits >> first);
-      place.offset = (uint64_t(word) * 64 + first) * 16;
-      place.data = block.shared.data() + place.offset;
-      noteAccess(who, place, sharedBase + place.offset, length * 16,
-                 AccessAsyncProxy);
-      bits &= first + length == 64
-                  ? 0
-                  : ~((((uint64_t(1) << length) - 1)) << first);
-    }
   }
+  noteSharedReads(who, who.warp->block, pages, AccessAsyncProxy);
 }
 
 static void negateAll(float *values, unsigned count) {

@@ -184,14 +184,15 @@ FAULTS = [
     # byte counts: the phase completes early, or never.
     Fault("too-few-bytes", ["mbarrier"], replace_nth(EXPECT, r"\1, 32768;")),
     Fault("too-many-bytes", ["deadlock"], replace_nth(EXPECT, r"\1, 40976;")),
-    # phase: the producer's wait for a free stage passes one phase early.
+    # phase: an auxiliary warp's wait for a chunk passes before the chunk is there.
     Fault("wrong-phase", ["shared-race"],
-          replace_nth(TRY_WAIT, r"xor.b32 \2, \2, 1;\n\g<0>")),
+          replace_nth(TRY_WAIT, r".reg .b32 flipped;\nxor.b32 flipped, \2, 1;\n"
+                      r"mbarrier.try_wait.parity.shared::cta.b64 p, [\1], flipped;", 6)),
     # wait: accumulators are read before their wgmma is complete.
     Fault("no-wgmma-wait", ["wgmma-register"],
           replace_nth(r"wgmma\.wait_group\.sync\.aligned 0;", "")),
     # barrier: the auxiliary warps overwrite the previous chunk's blocks.
-    Fault("no-named-barrier", ["shared-race"], replace_nth(r"bar\.sync %r\d+, 128;", "", 4)),
+    Fault("no-named-barrier", ["shared-race"], replace_nth(r"bar\.sync %r\d+, 128;", "", 3)),
     # arrival: one of eight that give a stage back is missing.
     Fault("missing-arrival", ["deadlock"],
           replace_nth(r"mbarrier\.arrive\.shared::cluster\.b64 _, \[%r\d+\];", "")),
@@ -203,7 +204,7 @@ FAULTS = [
           replace_nth(r"barrier\.cluster\.(arrive\.release|wait\.acquire)\.aligned;", "", 2, 2)),
     # registers: a product starts before the writes of its A registers are fenced.
     Fault("no-wgmma-fence", ["wgmma-register"],
-          replace_nth(r"wgmma\.fence\.sync\.aligned;", "", 3)),
+          replace_nth(r"wgmma\.fence\.sync\.aligned;", "", 4)),
 ]
 
 
