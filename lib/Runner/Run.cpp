@@ -266,7 +266,8 @@ private:
     Result description = signature.results[i];
     description.type = result.getType();
     bool rounds =
-        signature.computesIn16Bit && options.target.precision != "fp64";
+        (signature.computesIn16Bit && options.target.precision != "fp64") ||
+        roundsProducts();
     RowMap rows = mapRows(description.rows, result.getShape(), inputs.buffers);
     auto before = execution->before(i, rows);
     if (!before)
@@ -275,6 +276,18 @@ private:
         compare(result, reference, *before ? &**before : nullptr, description,
                 rows, errorLimit(description, rounds)));
     return llvm::Error::success();
+  }
+
+  /// Whether the chunk form rounds operands of products to 16 bits.
+  bool roundsProducts() const {
+    const Target &target = options.target;
+    if (target.lowering != "chunkwise" || !target.keepRounding)
+      return false;
+    if (!target.mma.empty())
+      return target.mma == "bf16" || target.mma == "f16";
+    return llvm::any_of(signature.arguments, [](const Argument &argument) {
+      return is16Bit(argument.type);
+    });
   }
 
   llvm::Error time() {

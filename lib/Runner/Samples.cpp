@@ -80,7 +80,8 @@ public:
     case SampleKind::LinearGate:
       return portableExp(gates(i, normal));
     case SampleKind::RawGate:
-      return portableInverseSoftplus(-gates(i, normal));
+      // A finite projection: no other makes sense, and e^-10000 is 0 as well.
+      return portableInverseSoftplus(std::min(-gates(i, normal), 1e4));
     case SampleKind::Rate:
       return portableSigmoid(normal);
     case SampleKind::Rate2:

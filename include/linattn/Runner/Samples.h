@@ -32,7 +32,8 @@ struct SampleOptions {
 ///
 ///   log_gate     as GateDistribution says
 ///   linear_gate  exp of a log gate
-///   raw_gate     x with softplus(x) = -g for a log gate g (-1e4 for g = 0):
+///   raw_gate     x with softplus(x) = -g for a log gate g (-1e4 for g = 0,
+///                1e4 for -inf):
 ///                with A_log and dt_bias near 0, as they are drawn,
 ///                -exp(A_log) softplus(x + dt_bias) covers the range of the
 ///                distribution

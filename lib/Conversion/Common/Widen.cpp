@@ -33,6 +33,21 @@ struct WidenPass : linattn::impl::WidenBase<WidenPass> {
 
   void runOnOperation() override {
     auto f64 = Float64Type::get(&getContext());
+    // What the chunk form may round to follows from the types that go now.
+    getOperation().walk([](RecurrenceOp op) {
+      if (op.getPrecisionAttr())
+        return;
+      for (Value token : op.getTokens()) {
+        Type element = getElementTypeOrSelf(token.getType());
+        if (!element.isBF16() && !element.isF16())
+          continue;
+        op.setPrecisionAttr(PrecisionAttr::get(
+            op.getContext(),
+            element.isBF16() ? MmaPrecision::BF16 : MmaPrecision::F16,
+            MmaPrecision::F32));
+        return;
+      }
+    });
     AttrTypeReplacer replacer;
     replacer.addReplacement([&](FloatType type) -> std::pair<Type, WalkResult> {
       return {f64, WalkResult::skip()};

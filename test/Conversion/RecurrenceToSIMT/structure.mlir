@@ -16,7 +16,7 @@
 // CHECK-COUNT-32: llvm.load %{{.*}} : !llvm.ptr<1> -> f32
 // CHECK: scf.if
 // First token: q, k, then the scalars and v.
-// CHECK: %[[FOR:.*]]:37 = scf.for %{{.*}} iter_args(
+// CHECK: %[[FOR:.*]]:38 = scf.for %{{.*}} iter_args(
 // CHECK-COUNT-2: llvm.store %{{.*}} : f32, !llvm.ptr<3>
 // CHECK-NEXT: nvvm.barrier
 // CHECK-COUNT-5: llvm.load %{{.*}} : !llvm.ptr<1>
