@@ -8,9 +8,9 @@
 
 #include "linattn/Runner/Executor.h"
 #include "linattn/Runner/RuntimeSymbols.h"
+#include "linattn/Target/Optimize.h"
 
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
-#include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
@@ -160,8 +160,10 @@ private:
     auto optimizing = builder->createTargetMachine();
     if (!optimizing)
       return optimizing.takeError();
-    auto transformer = mlir::makeOptimizingTransformer(
-        /*optLevel=*/3, /*sizeLevel=*/0, optimizing->get());
+    auto transformer = [&](llvm::Module *module) {
+      optimizeModule(*module, **optimizing);
+      return llvm::Error::success();
+    };
 
     mlir::ExecutionEngineOptions engineOptions;
     engineOptions.transformer = transformer;

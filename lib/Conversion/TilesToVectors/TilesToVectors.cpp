@@ -199,6 +199,27 @@ private:
   Value from, to;
 };
 
+/// A copy as plain loops: the run-time function that memref.copy becomes where
+/// strides are free goes element by element.
+LogicalResult lowerCopy(IRRewriter &rewriter, memref::CopyOp copy) {
+  int64_t rank = cast<MemRefType>(copy.getSource().getType()).getRank();
+  rewriter.setInsertionPoint(copy);
+  AffineMap map = rewriter.getMultiDimIdentityMap(rank);
+  SmallVector<utils::IteratorType> iterators(rank,
+                                             utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      rewriter, copy.getLoc(), copy.getSource(), copy.getTarget(),
+      ArrayRef<AffineMap>{map, map}, iterators,
+      [](OpBuilder &b, Location loc, ValueRange args) {
+        linalg::YieldOp::create(b, loc, args[0]);
+      });
+  if (failed(linalg::linalgOpToLoops(rewriter, generic)))
+    return failure();
+  rewriter.eraseOp(generic);
+  rewriter.eraseOp(copy);
+  return success();
+}
+
 struct TilesToVectorsPass
     : linattn::impl::TilesToVectorsBase<TilesToVectorsPass> {
   using Base::Base;
@@ -266,6 +287,11 @@ struct TilesToVectorsPass
       ++numTransposes;
     }
     IRRewriter rewriter(&getContext());
+    SmallVector<memref::CopyOp> copies;
+    loop.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
+    for (memref::CopyOp copy : copies)
+      if (failed(lowerCopy(rewriter, copy)))
+        return copy.emitOpError("has no form in loops");
     for (linalg::LinalgOp op : others) {
       rewriter.setInsertionPoint(op);
       if (failed(linalg::linalgOpToLoops(rewriter, op)))

@@ -1,8 +1,8 @@
 //===- ObjectFile.cpp - LLVM dialect to an object file --------------------===//
 
 #include "linattn/Target/CPU.h"
+#include "linattn/Target/Optimize.h"
 
-#include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Operation.h"
@@ -70,9 +70,7 @@ llvm::Expected<std::string> linattn::emitObject(Operation *op,
     return makeError("no translation to LLVM IR:" + diagnostics);
   module->setTargetTriple(triple);
   module->setDataLayout(machine->createDataLayout());
-  if (llvm::Error failure = makeOptimizingTransformer(
-          /*optLevel=*/3, /*sizeLevel=*/0, machine.get())(module.get()))
-    return std::move(failure);
+  optimizeModule(*module, *machine);
 
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream stream(bytes);

@@ -1,6 +1,7 @@
 //===- NVPTX.cpp - LLVM dialect to PTX ------------------------------------===//
 
 #include "linattn/Target/NVPTX.h"
+#include "linattn/Target/Optimize.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -15,7 +16,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -74,26 +74,6 @@ llvm::Expected<std::string> linattn::getPTXFeature(llvm::StringRef chip) {
   return makeError("target '" + chip + "' is none of " + known);
 }
 
-/// O3, as for any target; passes that know the target get it.
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
-  llvm::LoopAnalysisManager loops;
-  llvm::FunctionAnalysisManager functions;
-  llvm::CGSCCAnalysisManager graphs;
-  llvm::ModuleAnalysisManager modules;
-  llvm::PipelineTuningOptions tuning;
-  // The loop over tokens is long already; its body must stay in the
-  // instruction cache.
-  tuning.LoopUnrolling = false;
-  llvm::PassBuilder builder(&machine, tuning);
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(graphs);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, graphs, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(module, modules);
-}
-
 llvm::Expected<std::string> linattn::translateToPTX(Operation *gpuModule,
                                                     llvm::StringRef chip) {
   llvm::Expected<std::string> feature = getPTXFeature(chip);
@@ -124,7 +104,7 @@ llvm::Expected<std::string> linattn::translateToPTX(Operation *gpuModule,
                      "'");
   module->setTargetTriple(triple);
   module->setDataLayout(machine->createDataLayout());
-  optimize(*module, *machine);
+  optimizeModule(*module, *machine);
 
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
