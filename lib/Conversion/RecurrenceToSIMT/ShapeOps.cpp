@@ -26,9 +26,16 @@ static LogicalResult checkOperation(Operation &op) {
            << why << " (the CPU runs it)";
   };
   if (isa<DecayOp, ReadOp, WriteOp, YieldOp>(op) ||
-      op.hasTrait<OpTrait::ConstantLike>() ||
       OpTrait::hasElementwiseMappableTraits(&op))
     return success();
+  if (op.hasTrait<OpTrait::ConstantLike>()) {
+    // Not poison, which folds of wrong positions leave behind.
+    Attribute value;
+    matchPattern(&op, m_Constant(&value));
+    if (isa_and_nonnull<IntegerAttr, FloatAttr, DenseElementsAttr>(value))
+      return success();
+    return refuse("a constant is a number or a vector of numbers");
+  }
   if (auto reduction = dyn_cast<vector::ReductionOp>(op)) {
     if (!isa<FloatType>(reduction.getType()))
       return refuse("a reduction is of floats");
