@@ -183,6 +183,20 @@ LogicalResult ChunkedOp::verifyRegions() {
                            << getStates()[i].getType() << ", got "
                            << getFinalStates()[i].getType();
   }
+  for (auto [i, snapshot] : llvm::enumerate(getSnapshotStates())) {
+    // [B, n, H, K, V], packed [n, H, K, V].
+    auto state = cast<RankedTensorType>(getStates()[i].getType());
+    auto type = cast<RankedTensorType>(snapshot.getType());
+    int64_t leading = isPacked() ? 1 : 2;
+    if (type.getElementType() != state.getElementType() ||
+        type.getRank() != leading + 3 ||
+        type.getShape().take_back(3) != state.getShape().take_back(3))
+      return emitOpError() << "(chunked_c4) snapshot " << i << " is ["
+                           << (isPacked() ? "" : "B, ")
+                           << "n, H, K, V] with the last three sizes and the "
+                              "element type of "
+                           << state << ", got " << type;
+  }
   return success();
 }
 

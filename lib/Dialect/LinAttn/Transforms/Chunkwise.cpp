@@ -139,7 +139,7 @@ struct ChunkwisePass : linattn::impl::ChunkwisePassBase<ChunkwisePass> {
   void runOnOperation() override {
     if (chunk < 16 || chunk > 128 || !llvm::isPowerOf2_64(chunk)) {
       getOperation()->emitError()
-          << "chunk is 16, 32, 64 or 128 tokens, got " << chunk;
+          << "chunk is 16, 32, 64 or 128 tokens, got " << int64_t(chunk);
       return signalPassFailure();
     }
     std::optional<MmaPrecision> forced;

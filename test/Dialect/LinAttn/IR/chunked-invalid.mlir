@@ -862,3 +862,15 @@ func.func @f(%g: tensor<4xf32>, %e: tensor<4xf32>) {
   %d = linattn.decay_scan start_to_end %g outs(%e : tensor<4xf32>) : tensor<4xf32> -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @snapshot_type(%g: tensor<?x?x1xf32>, %s0: tensor<?x1x2x2xf32>) -> (tensor<?x1x2x2xf32>, tensor<f32>) {
+  // expected-error @+1 {{'linattn.chunked' op (chunked_c4) snapshot 0 is [B, n, H, K, V] with the last three sizes and the element type of 'tensor<?x1x2x2xf32>', got 'tensor<f32>'}}
+  %s:2 = linattn.chunked chunk = 16 tokens(%g : tensor<?x?x1xf32>) state(%s0 : tensor<?x1x2x2xf32>)
+      snapshots(every = 16) -> (tensor<?x1x2x2xf32>, tensor<f32>) {
+  ^chunk(%valid: tensor<16xi1>, %gt: tensor<16xf32>, %s: tensor<2x2xf32>):
+    linattn.yield %s : tensor<2x2xf32>
+  }
+  return %s#0, %s#1 : tensor<?x1x2x2xf32>, tensor<f32>
+}
