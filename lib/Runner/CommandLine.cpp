@@ -1,6 +1,7 @@
 //===- CommandLine.cpp - options of linattn-run -----------------*- C++ -*-===//
 
 #include "linattn/Runner/CommandLine.h"
+#include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
@@ -152,6 +153,27 @@ std::optional<RunOptions> runner::parseCommandLine(int argc, char **argv) {
     return std::nullopt;
   if (options.repeat == 0) {
     llvm::errs() << "linattn-run: error: --repeat is at least 1, got 0\n";
+    return std::nullopt;
+  }
+
+  bool chunkwise = options.lowering == "chunkwise";
+  if (!chunkwise && (options.chunk.getNumOccurrences() ||
+                     options.mma.getNumOccurrences() || options.keepRounding)) {
+    llvm::errs() << "linattn-run: error: --chunk, --mma and --keep-rounding "
+                    "belong to --lowering=chunkwise, got --lowering="
+                 << options.lowering << "\n";
+    return std::nullopt;
+  }
+  int64_t chunk = options.chunk;
+  if (chunk != 16 && chunk != 32 && chunk != 64 && chunk != 128) {
+    llvm::errs() << "linattn-run: error: --chunk is 16, 32, 64 or 128, got "
+                 << chunk << "\n";
+    return std::nullopt;
+  }
+  if (!options.mma.empty() && !symbolizeMmaPrecision(options.mma)) {
+    llvm::errs() << "linattn-run: error: --mma is f32, tf32x3, bf16, f16 or "
+                    "bf16x2, got "
+                 << options.mma << "\n";
     return std::nullopt;
   }
 

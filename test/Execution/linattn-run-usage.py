@@ -41,6 +41,24 @@ refuse(packed, "--frob", message="Unknown command line argument '--frob'")
 refuse(packed, "--gates=wild", message="Cannot find option named 'wild'")
 refuse(packed, "--seed=x", message="'x' value invalid for ulong argument")
 refuse(packed, "--repeat=0", message="error: --repeat is at least 1, got 0")
+refuse(
+    packed,
+    "--mma=bf16",
+    message="error: --chunk, --mma and --keep-rounding belong to "
+    "--lowering=chunkwise, got --lowering=serial",
+)
+refuse(
+    packed,
+    "--lowering=chunkwise",
+    "--chunk=48",
+    message="error: --chunk is 16, 32, 64 or 128, got 48",
+)
+refuse(
+    packed,
+    "--lowering=chunkwise",
+    "--mma=fp8",
+    message="error: --mma is f32, tf32x3, bf16, f16 or bf16x2, got fp8",
+)
 refuse(packed, "--slots=a", message="'a' value invalid")
 refuse(
     packed, "--device=abacus",
