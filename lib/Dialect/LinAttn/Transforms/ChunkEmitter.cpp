@@ -248,43 +248,36 @@ Value ChunkEmitter::decayProduct(unsigned number, ArrayRef<const Rows *> reads,
       MmaPrecisionAttr::get(builder.getContext(), mma));
 }
 
-Value ChunkEmitter::decayTo(const Rows &read) {
-  StateRows &state = states[read.event->state];
-  if (!state.gates || (state.decays == 0))
+Value ChunkEmitter::decayScan(unsigned number, DecaySpan span,
+                              std::optional<int64_t> position) {
+  StateRows &state = states[number];
+  if (!state.gates)
     return {};
-  SmallVector<int64_t> shape = {chunk};
+  SmallVector<int64_t> shape;
+  DenseI64ArrayAttr positions;
+  if (position) {
+    shape.push_back(chunk);
+    positions = builder.getDenseI64ArrayAttr(*position);
+  }
   if (state.perKey)
     shape.push_back(state.keys);
   Value init = tensor::EmptyOp::create(builder, loc, shape, state.element);
-  return DecayScanOp::create(
-      builder, loc, init.getType(), DecaySpan::StartToEvent, state.gates, init,
-      builder.getDenseI64ArrayAttr({(int64_t)read.event->position}),
-      (int64_t)state.decays);
+  return DecayScanOp::create(builder, loc, init.getType(), span, state.gates,
+                             init, positions, (int64_t)state.decays);
+}
+
+Value ChunkEmitter::decayTo(const Rows &read) {
+  return decayScan(read.event->state, DecaySpan::StartToEvent,
+                   read.event->position);
 }
 
 Value ChunkEmitter::decayFrom(const Rows &write) {
-  StateRows &state = states[write.event->state];
-  if (!state.gates)
-    return {};
-  SmallVector<int64_t> shape = {chunk};
-  if (state.perKey)
-    shape.push_back(state.keys);
-  Value init = tensor::EmptyOp::create(builder, loc, shape, state.element);
-  return DecayScanOp::create(
-      builder, loc, init.getType(), DecaySpan::EventToEnd, state.gates, init,
-      builder.getDenseI64ArrayAttr({(int64_t)write.event->position}),
-      (int64_t)state.decays);
+  return decayScan(write.event->state, DecaySpan::EventToEnd,
+                   write.event->position);
 }
 
 Value ChunkEmitter::decayOver(unsigned number) {
-  StateRows &state = states[number];
-  SmallVector<int64_t> shape;
-  if (state.perKey)
-    shape.push_back(state.keys);
-  Value init = tensor::EmptyOp::create(builder, loc, shape, state.element);
-  return DecayScanOp::create(builder, loc, init.getType(),
-                             DecaySpan::StartToEnd, state.gates, init,
-                             DenseI64ArrayAttr(), (int64_t)state.decays);
+  return decayScan(number, DecaySpan::StartToEnd, std::nullopt);
 }
 
 Value ChunkEmitter::applyScale(Value value, const StepEvent &read) {

@@ -69,7 +69,10 @@ private:
   /// P of reads against writes of one state; a null entry is a row of zeros.
   mlir::Value decayProduct(unsigned state, llvm::ArrayRef<const Rows *> reads,
                            llvm::ArrayRef<const Rows *> writes);
-  /// e^{G} at the read, e^{G_C - G} at the write, e^{G_C}.
+  /// e^{G} at the read, e^{G_C - G} at the write, e^{G_C}; null where the state
+  /// does not decay.
+  mlir::Value decayScan(unsigned state, DecaySpan span,
+                        std::optional<int64_t> position);
   mlir::Value decayTo(const Rows &read);
   mlir::Value decayFrom(const Rows &write);
   mlir::Value decayOver(unsigned state);
