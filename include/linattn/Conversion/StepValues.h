@@ -3,6 +3,8 @@
 #ifndef LINATTN_CONVERSION_STEPVALUES_H
 #define LINATTN_CONVERSION_STEPVALUES_H
 
+#include "linattn/Dialect/LinAttn/Transforms/StepBuilders.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -16,10 +18,6 @@ constexpr int64_t kPieceWidth = 64;
 /// Calls `fn(first column, width)` for pieces of at most `width` columns.
 void forEachPiece(int64_t columns, int64_t width,
                   llvm::function_ref<void(int64_t, int64_t)> fn);
-
-/// A float or vector of floats in another float type, by extf or truncf.
-mlir::Value convertFloat(mlir::OpBuilder &builder, mlir::Location loc,
-                         mlir::Value value, mlir::Type element);
 
 /// Loads the scalar or vector of one token and head; `at` are the leading
 /// indices of the buffer.

@@ -186,9 +186,9 @@ Value RowEmitter::loadRow(Value buffer, Value at, Value h) {
   SmallVector<Value> indices = {at, h};
   if (!a.packed)
     indices.insert(indices.begin(), sequence);
-  return convertFloat(builder, loc,
-                      loadStepValue(builder, loc, vector, buffer, indices),
-                      compute);
+  return convertElements(builder, loc,
+                         loadStepValue(builder, loc, vector, buffer, indices),
+                         compute);
 }
 
 Value RowEmitter::emitScore(Value q, Value j, Value queryHead, Value keyHead) {
@@ -292,7 +292,7 @@ LogicalResult lower(SoftmaxAttentionOp op) {
     Value kv = arith::DivUIOp::create(builder, loc, h, group);
     RowEmitter::Softmax row = rows.emitSoftmax(h, kv, kv);
     storeStepValue(builder, loc,
-                   convertFloat(builder, loc, row.output, element), output,
+                   convertElements(builder, loc, row.output, element), output,
                    rows.rowAt(h));
     if (lse)
       memref::StoreOp::create(builder, loc, row.lse, lse, rows.rowAt(h));
@@ -366,7 +366,7 @@ LogicalResult lower(DiffAttentionOp op) {
       at = {h};
     else if (rank > 1)
       at = rows.rowAt(h);
-    Value lambda = convertFloat(
+    Value lambda = convertElements(
         builder, loc, memref::LoadOp::create(builder, loc, lambdas, at),
         compute);
     if (!v1)
@@ -377,13 +377,13 @@ LogicalResult lower(DiffAttentionOp op) {
     Value out = arith::SubFOp::create(builder, loc, maps[0], second);
     if (norm) {
       auto stored = cast<MemRefType>(norm.getType());
-      Value weight =
-          convertFloat(builder, loc,
-                       loadStepValue(builder, loc,
-                                     VectorType::get(stored.getShape(),
-                                                     stored.getElementType()),
-                                     norm, {}),
-                       compute);
+      Value weight = convertElements(
+          builder, loc,
+          loadStepValue(
+              builder, loc,
+              VectorType::get(stored.getShape(), stored.getElementType()), norm,
+              {}),
+          compute);
       out = emitRMSNorm(builder, loc, rows, out, weight,
                         op.getEps().convertToDouble());
     }
@@ -393,7 +393,7 @@ LogicalResult lower(DiffAttentionOp op) {
           vector::BroadcastOp::create(builder, loc, type,
                                       rows.number(scale->convertToDouble())));
     Type element = getElementTypeOrSelf(result.getType());
-    storeStepValue(builder, loc, convertFloat(builder, loc, out, element),
+    storeStepValue(builder, loc, convertElements(builder, loc, out, element),
                    output, rows.rowAt(h));
   });
   replaceWithBuffer(builder, result, output);

@@ -114,7 +114,7 @@ void SequenceLowering<OpTy>::copyState(mlir::Value from, mlir::Value to) {
     mlir::Value row = mlir::vector::LoadOp::create(
         builder, loc, mlir::VectorType::get({width}, type.getElementType()),
         from, indices);
-    row = convertFloat(builder, loc, row, target);
+    row = convertElements(builder, loc, row, target);
     mlir::vector::StoreOp::create(builder, loc, row, to, indices);
   });
 }

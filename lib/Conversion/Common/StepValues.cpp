@@ -15,29 +15,6 @@ void linattn::forEachPiece(int64_t columns, int64_t width,
     fn(at, std::min(width, columns - at));
 }
 
-Value linattn::convertFloat(OpBuilder &builder, Location loc, Value value,
-                            Type element) {
-  Type from = getElementTypeOrSelf(value.getType());
-  if (from == element)
-    return value;
-  auto withElement = [&](Type type) -> Type {
-    if (auto vector = dyn_cast<VectorType>(value.getType()))
-      return vector.clone(type);
-    return type;
-  };
-  unsigned have = from.getIntOrFloatBitWidth();
-  unsigned want = element.getIntOrFloatBitWidth();
-  if (have == want) {
-    // f16 and bf16 meet in f32, which holds both.
-    Type f32 = builder.getF32Type();
-    value = arith::ExtFOp::create(builder, loc, withElement(f32), value);
-    have = 32;
-  }
-  if (have < want)
-    return arith::ExtFOp::create(builder, loc, withElement(element), value);
-  return arith::TruncFOp::create(builder, loc, withElement(element), value);
-}
-
 /// The indices of row `i` of a vector [.., D], the last of them 0.
 static SmallVector<Value> rowIndices(OpBuilder &builder, Location loc,
                                      ArrayRef<Value> at, VectorType type,

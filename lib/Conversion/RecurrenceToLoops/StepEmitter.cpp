@@ -125,7 +125,7 @@ Value StepEmitter::rowsInMemory(Value vector, Type element, bool exponential) {
   Value &buffer = inMemory[{value, element, exponential ? 1 : 0}];
   if (buffer)
     return buffer;
-  value = convertFloat(builder, loc, value, element);
+  value = convertElements(builder, loc, value, element);
   if (exponential)
     value = math::ExpOp::create(builder, loc, value);
   buffer = makeScratch(cast<VectorType>(value.getType()).getShape(), element);
@@ -216,8 +216,8 @@ void StepEmitter::emitPiece(Chain &chain, int64_t at, int64_t width,
     }
     modified = true;
     if (auto write = dyn_cast<WriteOp>(inner)) {
-      Value u =
-          convertFloat(builder, loc, mapping.lookup(write.getValue()), element);
+      Value u = convertElements(builder, loc, mapping.lookup(write.getValue()),
+                                element);
       if (width != stateType.getDimSize(1))
         u = vector::ExtractStridedSliceOp::create(
             builder, loc, u, ArrayRef<int64_t>{at}, ArrayRef<int64_t>{width},
@@ -225,8 +225,8 @@ void StepEmitter::emitPiece(Chain &chain, int64_t at, int64_t width,
       fixed[inner] = u;
     } else if (auto decay = dyn_cast<DecayOp>(inner);
                decay && !isa<VectorType>(decay.getGate().getType())) {
-      Value gate =
-          convertFloat(builder, loc, mapping.lookup(decay.getGate()), element);
+      Value gate = convertElements(builder, loc,
+                                   mapping.lookup(decay.getGate()), element);
       if (!decay.getLinear())
         gate = math::ExpOp::create(builder, loc, gate);
       fixed[inner] = splat(gate);

@@ -107,7 +107,7 @@ Value ShortConvLowering::gather(
   for (int64_t c = at; c < at + width; ++c) {
     Value element =
         memref::LoadOp::create(builder, loc, buffer, indices(index(c)));
-    elements.push_back(convertFloat(builder, loc, element, compute));
+    elements.push_back(convertElements(builder, loc, element, compute));
   }
   return vector::FromElementsOp::create(
       builder, loc, VectorType::get({width}, compute), elements);
@@ -155,14 +155,14 @@ void ShortConvLowering::emitBlock(Value n, int64_t at, int64_t width) {
     Value x = vector::LoadOp::create(builder, loc, type.clone(element), input,
                                      indices);
     SmallVector<Value> seen(loop.getRegionIterArgs());
-    seen.push_back(convertFloat(builder, loc, x, compute));
+    seen.push_back(convertElements(builder, loc, x, compute));
     Value sum = offset;
     for (auto [w, value] : llvm::zip(weights, seen))
       sum = arith::AddFOp::create(
           builder, loc, sum, arith::MulFOp::create(builder, loc, w, value));
     if (op.getActivation() == Activation::SiLU)
       sum = SiLUOp::create(builder, loc, sum.getType(), sum);
-    Value y = convertFloat(builder, loc, sum, element);
+    Value y = convertElements(builder, loc, sum, element);
     vector::StoreOp::create(builder, loc, y, output, indices);
     if (taps > 1)
       scf::YieldOp::create(builder, loc, ArrayRef<Value>(seen).drop_front());
@@ -171,7 +171,7 @@ void ShortConvLowering::emitBlock(Value n, int64_t at, int64_t width) {
     return;
   Type stored = cast<MemRefType>(finalWindow.getType()).getElementType();
   for (auto [j, value] : llvm::enumerate(loop.getResults())) {
-    Value last = convertFloat(builder, loc, value, stored);
+    Value last = convertElements(builder, loc, value, stored);
     for (int64_t c : llvm::seq(width)) {
       Value element = vector::ExtractOp::create(builder, loc, last, c);
       memref::StoreOp::create(builder, loc, element, finalWindow,
