@@ -3,6 +3,7 @@
 #include "linattn/Compile/Compile.h"
 #include "linattn/Conversion/Passes.h"
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
+#include "linattn/Dialect/Tile/IR/Tile.h"
 #include "linattn/Pipelines/Pipelines.h"
 #include "linattn/Target/CPU.h"
 #include "linattn/Target/NVPTX.h"
@@ -24,7 +25,7 @@ using namespace linattn;
 void linattn::registerCompileDialects(DialectRegistry &registry) {
   registerAllDialects(registry);
   registerAllExtensions(registry);
-  registry.insert<LinAttnDialect>();
+  registry.insert<LinAttnDialect, tile::TileDialect>();
   registerNVPTXTranslations(registry);
   registerCPUTranslations(registry);
 }

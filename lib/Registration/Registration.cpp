@@ -4,6 +4,7 @@
 #include "linattn/Conversion/Passes.h"
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 #include "linattn/Dialect/LinAttn/Transforms/Passes.h"
+#include "linattn/Dialect/Tile/IR/Tile.h"
 #include "linattn/Pipelines/Pipelines.h"
 
 #include "mlir/InitAllDialects.h"
@@ -13,7 +14,7 @@
 void linattn::registerEverything(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<LinAttnDialect>();
+  registry.insert<LinAttnDialect, tile::TileDialect>();
   mlir::registerAllPasses();
   registerLinAttnPasses();
   registerLinAttnConversionPasses();
