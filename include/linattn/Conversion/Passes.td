@@ -244,6 +244,60 @@ def ChunkedToLoops : Pass<"lower-chunked-to-loops", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"numLowered", "lowered", "chunked operations lowered">];
 }
 
+def ChunkedToTile : Pass<"chunked-to-tile", "::mlir::ModuleOp"> {
+  let summary = "lowers the chunk form to a GPU kernel on tiles";
+  let description = [{
+    Every function of the module is one `chunked` between its arguments and its
+    results, and becomes one kernel of the tile dialect in a `gpu.module` of its
+    name, under plan *single*: a block owns one (sequence, head) and a slice of the
+    value columns, and walks over the chunks with the state in registers.
+
+    Matrices of value columns are held transposed. State^T [V, K] has its rows over
+    the warps, so that in the chain
+
+    ```
+    R^T = S^T X^T     U^T = (c + B R)^T T^T     O^T = .. + U^T P^T     S^T = e^G S^T + U^T Y
+    ```
+
+    every product takes its left operand from registers and each warp works on its
+    own columns, without a barrier. What does not depend on the state (P, T, their
+    decays) is made by all warps together, token rows over warps, and goes through
+    shared memory to the chain.
+
+    Columns are cut only if no operation combines them (`DimClasses`); otherwise one
+    block has all. Sizes are padded inside the block; what is padded is never read
+    or written in memory.
+
+    Before:
+
+    ```mlir
+    %o, %sT = linattn.chunked chunk = 64 tokens(%q : tensor<?x?x2x64xbf16>, ..) state(%s0 : ..) -> (..) { .. }
+    ```
+
+    After, shortened:
+
+    ```mlir
+    gpu.func @f(%q: memref<?x?x2x64xbf16, strided<[?, ?, ?, 1]>>, .., %T: index, %N: index) kernel {
+      %s0t = tile.load %s0[%n, %h, %c0, %c0] dims = [3, 2] .. -> tensor<64x64xf32, #tile.acc<warps = 4>>
+      %c = tile.channel.create : !tile.channel<1, !tile.smem<64x64xbf16, swizzle = 128>, ..>
+      scf.for %i = %c0 to %chunks step %c1 iter_args(%st = %s0t) {
+        %kt, %qt, %vt = tile.channel.wait %c[%i] ..
+        %p = tile.mma %qt, %kT, %zero ..
+        ..
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"warps", "warps", "int64_t", "0", "warps of a block; 0 chooses">,
+    Option<"slice", "slice", "int64_t", "0",
+           "value columns of a block; 0 chooses">];
+  let dependentDialects = ["::linattn::tile::TileDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels made">];
+}
+
 def TilesToVectors : Pass<"linattn-tiles-to-vectors", "::mlir::func::FuncOp"> {
   let summary = "lowers linalg on tiles in memory to register-blocked vector code";
   let description = [{

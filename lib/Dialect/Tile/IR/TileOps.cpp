@@ -65,9 +65,8 @@ static LogicalResult verifyAccess(Operation *op, MemRefType memref,
     if (dim < 0 || dim >= memref.getRank())
       return op->emitOpError("dims lie in [0, ")
              << memref.getRank() << "), got " << dim;
-    if (i != 0 && dim <= dims[i - 1])
-      return op->emitOpError("dims rise, got ")
-             << dims[i - 1] << " before " << dim;
+    if (llvm::is_contained(dims.take_front(i), dim))
+      return op->emitOpError("dims differ, got ") << dim << " twice";
   }
   if (numBounds != 0 && numBounds != rank)
     return op->emitOpError("has a bound for each of the tile's ")
