@@ -44,6 +44,36 @@ static llvm::StringRef claim(llvm::StringRef name) {
 }
 
 namespace {
+/// LLVM's own parsers name C types and list no choices.
+template <typename T> struct Choice : cl::parser<T> {
+  using cl::parser<T>::parser;
+  bool parse(cl::Option &option, llvm::StringRef, llvm::StringRef text,
+             T &value) {
+    std::string names;
+    for (const auto &choice : this->Values) {
+      if (choice.Name == text) {
+        value = choice.V.getValue();
+        return false;
+      }
+      names += (names.empty() ? "" : ", ") + choice.Name.str();
+    }
+    return option.error("is one of " + names + ", got '" + text + "'");
+  }
+};
+
+template <typename T> struct Number : cl::parser<T> {
+  using cl::parser<T>::parser;
+  bool parse(cl::Option &option, llvm::StringRef, llvm::StringRef text,
+             T &value) {
+    if (!text.getAsInteger(10, value))
+      return false;
+    return option.error("takes a whole number from " +
+                        llvm::Twine(std::numeric_limits<T>::min()) + " to " +
+                        llvm::Twine(std::numeric_limits<T>::max()) +
+                        ", got '" + text + "'");
+  }
+};
+
 struct Options {
   cl::opt<std::string> file{cl::Positional, cl::desc("FILE.mlir"), cl::Required,
                             cl::cat(category)};
@@ -58,26 +88,31 @@ struct Options {
       cl::value_desc("NAME=N"), cl::CommaSeparated, cl::cat(category)};
   cl::list<std::string> inputs{
       claim("input"),
-      cl::desc("Reads an argument, by its linattn.name or its number; floats "
-               "are rounded to its type"),
+      cl::desc("Reads an argument, by its linattn.name or its number; float32 "
+               "for bf16 is rounded"),
       cl::value_desc("ARG=FILE.npy"), cl::cat(category)};
-  cl::list<int64_t> seqlens{
+  cl::opt<bool> roundInputs{
+      claim("round-inputs"),
+      cl::desc("Rounds files of wider floats than their arguments (float64 for "
+               "f32) instead of refusing them"),
+      cl::cat(category)};
+  cl::list<int64_t, bool, Number<int64_t>> seqlens{
       claim("seqlens"),
       cl::desc("Offsets of packed sequences, for all operands that take some"),
       cl::value_desc("0,64,100"), cl::CommaSeparated, cl::cat(category)};
-  cl::list<int64_t> slots{
+  cl::list<int64_t, bool, Number<int64_t>> slots{
       claim("slots"),
       cl::desc("States of the pool for the sequences; -1, or the padding of "
                "the recurrence, is no sequence"),
       cl::value_desc("2,-1,0"), cl::CommaSeparated, cl::cat(category)};
-  cl::opt<InitialState> state{
+  cl::opt<InitialState, false, Choice<InitialState>> state{
       claim("state"), cl::desc("Initial states"),
       cl::init(InitialState::Random),
       cl::values(clEnumValN(InitialState::Random, "random",
                             "standard normals (default)"),
                  clEnumValN(InitialState::Zero, "zero", "0")),
       cl::cat(category)};
-  cl::opt<GateDistribution> gates{
+  cl::opt<GateDistribution, false, Choice<GateDistribution>> gates{
       claim("gates"), cl::desc("Log decays that are drawn"),
       cl::init(GateDistribution::Usual),
       cl::values(
@@ -91,9 +126,9 @@ struct Options {
           clEnumValN(GateDistribution::Mixed, "mixed",
                      "one of these per channel, or another one per token")),
       cl::cat(category)};
-  cl::opt<uint64_t> seed{claim("seed"),
-                         cl::desc("Seed of what is drawn (default 0)"),
-                         cl::init(0), cl::value_desc("N"), cl::cat(category)};
+  cl::opt<uint64_t, false, Number<uint64_t>> seed{
+      claim("seed"), cl::desc("Seed of what is drawn (default 0)"), cl::init(0),
+      cl::value_desc("N"), cl::cat(category)};
   cl::opt<std::string> device{
       claim("device"), cl::desc("cpu (default), sim, cuda"), cl::init("cpu"),
       cl::value_desc("NAME"), cl::cat(category)};
@@ -101,7 +136,7 @@ struct Options {
       claim("lowering"),
       cl::desc("serial (default): token by token; chunkwise"),
       cl::init("serial"), cl::value_desc("NAME"), cl::cat(category)};
-  cl::opt<int64_t> chunk{
+  cl::opt<int64_t, false, Number<int64_t>> chunk{
       claim("chunk"), cl::desc("Tokens per chunk: 16, 32, 64 (default) or 128"),
       cl::init(64), cl::value_desc("N"), cl::cat(category)};
   cl::opt<std::string> mma{
@@ -125,10 +160,10 @@ struct Options {
   cl::opt<bool> time{claim("time"),
                      cl::desc("Times further runs and counts tokens/s"),
                      cl::cat(category)};
-  cl::opt<unsigned> repeat{claim("repeat"),
+  cl::opt<unsigned, false, Number<unsigned>> repeat{claim("repeat"),
                            cl::desc("Runs to time (default 5)"), cl::init(5),
                            cl::value_desc("N"), cl::cat(category)};
-  cl::opt<unsigned> threads{
+  cl::opt<unsigned, false, Number<unsigned>> threads{
       claim("threads"), cl::desc("Threads of parallel loops (default: all)"),
       cl::init(0), cl::value_desc("N"), cl::cat(category)};
   cl::opt<std::string> json{
@@ -182,6 +217,7 @@ std::optional<RunOptions> runner::parseCommandLine(int argc, char **argv) {
   result.function = options.function;
   result.inputs.sizes = options.sizes;
   result.inputs.files = options.inputs;
+  result.inputs.roundFiles = options.roundInputs;
   if (options.seqlens.getNumOccurrences())
     result.inputs.seqlens = options.seqlens;
   if (options.slots.getNumOccurrences())
