@@ -65,6 +65,21 @@ linattn::compileKernel(ModuleOp module, StringRef function, StringRef chip) {
   return result;
 }
 
+/// Makes the folder where there is none, and a file in it: permissions do not
+/// tell whether that works (root, and file systems that are read-only).
+static std::error_code makeFolder(StringRef folder) {
+  if (std::error_code error = llvm::sys::fs::create_directories(folder))
+    return error;
+  SmallString<128> pattern(folder), probe;
+  llvm::sys::path::append(pattern, ".linattn-%%%%%%%%");
+  int file;
+  if (std::error_code error =
+          llvm::sys::fs::createUniqueFile(pattern, file, probe))
+    return error;
+  llvm::sys::fs::closeFile(file);
+  return llvm::sys::fs::remove(probe);
+}
+
 namespace {
 
 class Compilation {
@@ -207,6 +222,9 @@ CompileResult Compilation::run() {
                         ? Twine("the module has no public function with a body")
                         : "the module has no public function '" +
                               options.function + "' with a body");
+  if (std::error_code error = makeFolder(options.folder))
+    return badUsage("-o names a folder for the files: cannot write into '" +
+                    options.folder + "': " + error.message());
   if (!isCPU() && options.cubin) {
     llvm::Expected<Ptxas> found = findPtxas(options.toolPath);
     if (!found) {
@@ -216,12 +234,6 @@ CompileResult Compilation::run() {
     ptxas = *found;
     progress << "ptxas " << ptxas->version << " (" << ptxas->origin << ": "
              << ptxas->path << ")\n";
-  }
-  if (std::error_code error =
-          llvm::sys::fs::create_directories(options.folder)) {
-    progress << "error: cannot make the folder '" << options.folder
-             << "': " << error.message() << "\n";
-    return CompileResult::Failed;
   }
   bool allDone = true;
   for (func::FuncOp func : functions) {

@@ -1,10 +1,9 @@
 //===- linattn-compile.cpp - modules to PTX, cubin, object files ----------===//
 
 #include "linattn/Compile/Compile.h"
+#include "linattn/Compile/ReadModule.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -30,7 +29,8 @@ static cl::opt<std::string>
              cl::desc("default: every public function with a body"),
              cl::cat(category));
 static cl::opt<std::string> folder("o", cl::init("."), cl::value_desc("DIR"),
-                                   cl::desc("folder for the files; is made"),
+                                   cl::desc("folder for the files, which is made if there is "
+                                            "none; default: the current folder"),
                                    cl::cat(category));
 static cl::opt<bool> noCubin("no-cubin", cl::desc("PTX only, without ptxas"),
                              cl::cat(category));
@@ -62,17 +62,9 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registerCompileDialects(registry);
   mlir::MLIRContext context(registry);
-  std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> file = mlir::openInputFile(input, &error);
-  if (!file) {
-    llvm::errs() << "error: " << error << "\n";
-    return 2;
-  }
-  auto sources = std::make_shared<llvm::SourceMgr>();
-  sources->AddNewSourceBuffer(std::move(file), llvm::SMLoc());
-  mlir::SourceMgrDiagnosticHandler handler(*sources, &context);
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  auto module = readModule(input, sources, context);
   if (!module)
     return 2;
 
