@@ -218,9 +218,29 @@ void performStore(AsyncWork &work, const TensorCopy &c) {
   }
 }
 
+/// What the tensor map does not check, and an H200 stops at with "illegal
+/// instruction": a box begins at a multiple of 16 bytes, and, though loads fill
+/// what lies before the tensor, no store begins there.
+void checkCoordinates(Warp &w, const Instr &i, unsigned lane,
+                      const TensorCopy &c, bool isStore) {
+  int64_t start = int64_t(c.at[0]) * c.elementBytes();
+  if (start % 16)
+    report(FindingKind::AsyncCopy, w, i, lane,
+           "a box must begin at a multiple of 16 bytes, but coordinate 0 is " +
+               Twine(c.at[0]) + ", which is " + Twine(start) + " bytes");
+  if (!isStore)
+    return;
+  for (unsigned d = 0; d < c.map.rank; ++d)
+    if (c.at[d] < 0)
+      report(FindingKind::AsyncCopy, w, i, lane,
+             "a store to a tensor takes no negative coordinates, but "
+             "coordinate " +
+                 Twine(d) + " is " + Twine(c.at[d]));
+}
+
 /// Reads the tensor map and the coordinates of an operand [map, {c0, ..}].
 bool readMap(Warp &w, const Instr &i, unsigned lane, const Arg &arg,
-             TensorCopy &c) {
+             TensorCopy &c, bool isStore) {
   uint64_t address = addressOf(w, i.op[arg.first], lane);
   Place place = locate(w, i, lane, StateSpace::Generic, address, 128, 0, 64);
   if (!place.data)
@@ -241,6 +261,7 @@ bool readMap(Warp &w, const Instr &i, unsigned lane, const Arg &arg,
   }
   for (unsigned d = 0; d < rank; ++d)
     c.at[d] = int32_t(w.read(i.op[arg.first + 1 + d], lane));
+  checkCoordinates(w, i, lane, c, isStore);
   return true;
 }
 
@@ -249,7 +270,7 @@ Step load(Warp &w, const Instr &i, uint32_t active) {
   for (uint32_t rest = active; rest; rest &= rest - 1) {
     unsigned lane = countr_zero(rest);
     TensorCopy c{};
-    if (!readMap(w, i, lane, i.args[1], c))
+    if (!readMap(w, i, lane, i.args[1], c, false))
       continue;
     if (c.map.fill == TensorMapFill::Nan && !isFloatMap(c.map.type))
       c.map.fill = TensorMapFill::Zero;
@@ -268,7 +289,7 @@ Step store(Warp &w, const Instr &i, uint32_t active) {
   for (uint32_t rest = active; rest; rest &= rest - 1) {
     unsigned lane = countr_zero(rest);
     TensorCopy c{};
-    if (!readMap(w, i, lane, i.args[0], c))
+    if (!readMap(w, i, lane, i.args[0], c, true))
       continue;
     c.shared = addressOf(w, i.arg(1), lane);
     AsyncRef work = makeWork(w, lane, i);
