@@ -300,11 +300,29 @@ Step store(Warp &w, const Instr &i, uint32_t active) {
   return Step::Next;
 }
 
-Error decode(Instr &i, const Words &words) {
-  unsigned rank = 0, mapArg = is_contained(words, "bulk_group") ? 0 : 1;
-  for (StringRef word : words) {
+/// [map, {..}] [, policy]. Moves nothing here, but its operand is checked.
+Step prefetch(Warp &w, const Instr &i, uint32_t active) {
+  for (uint32_t rest = active; rest; rest &= rest - 1) {
+    TensorCopy c{};
+    readMap(w, i, countr_zero(rest), i.args[0], c, false);
+  }
+  return Step::Next;
+}
+
+Error checkRank(const Words &words, const Arg &map) {
+  unsigned rank = 0;
+  for (StringRef word : words)
     if (word.size() == 2 && word[1] == 'd' && isDigit(word[0]))
       rank = word[0] - '0';
+  if (map.count == rank + 1)
+    return Error::success();
+  return createStringError("needs " + Twine(rank) + " coordinates, got " +
+                           Twine(map.count - 1));
+}
+
+Error decode(Instr &i, const Words &words) {
+  unsigned mapArg = is_contained(words, "bulk_group") ? 0 : 1;
+  for (StringRef word : words) {
     i.detail |= word == "multicast::cluster" ? TensorMulticast : 0;
     i.detail |= word == "L2::cache_hint" ? TensorHint : 0;
   }
@@ -313,14 +331,17 @@ Error decode(Instr &i, const Words &words) {
   if (i.numArgs != want)
     return createStringError("needs " + Twine(want) + " operands, got " +
                              Twine(unsigned(i.numArgs)));
-  if (i.args[mapArg].count != rank + 1)
-    return createStringError("needs " + Twine(rank) + " coordinates, got " +
-                             Twine(i.args[mapArg].count - 1));
+  if (Error error = checkRank(words, i.args[mapArg]))
+    return error;
   if (words[1] == "reduce")
     for (StringRef word : words)
       if (Reduce op = reduceOf(word); op != Reduce::None)
         i.detail |= uint32_t(op) << reduceShift;
   return Error::success();
+}
+
+Error decodePrefetch(Instr &i, const Words &words) {
+  return checkRank(words, i.args[0]);
 }
 
 Step nothing(Warp &, const Instr &, uint32_t) { return Step::Next; }
@@ -345,8 +366,9 @@ void registerTensorCopy(InstrTable &t) {
             ".global.shared::cta.<add|min|max|inc|dec|and|or|xor>[.tile]."
             "bulk_group[.L2::cache_hint]",
         "@ @ <b64?", store, K, A, decode);
-  t.add("cp.async.bulk.prefetch.tensor" + dims + ".*", "@ <b64?", nothing, K,
-        A);
+  t.add("cp.async.bulk.prefetch.tensor" + dims +
+            ".L2.global[.tile][.L2::cache_hint]",
+        "@ <b64?", prefetch, K, A, decodePrefetch);
   t.add("prefetch[.param].tensormap", "@", nothing, K, A);
 }
 
