@@ -54,13 +54,37 @@ struct Emitter {
   }
 };
 
-bool isStaticRowMajor(Value value) {
+bool isRowMajor(Value value) {
   auto type = dyn_cast<MemRefType>(value.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
-  return type && type.hasStaticShape() && type.getRank() == 2 &&
+  return type && type.getRank() == 2 &&
          succeeded(type.getStridesAndOffset(strides, offset)) &&
          strides.back() == 1;
+}
+
+bool isStaticRowMajor(Value value) {
+  return isRowMajor(value) &&
+         cast<MemRefType>(value.getType()).hasStaticShape();
+}
+
+/// The depth of a product, or a bound of one that is known at run time only.
+std::optional<int64_t> getDepthBound(linalg::MatmulOp product) {
+  Value b = product.getInputs()[1];
+  int64_t depth = cast<MemRefType>(b.getType()).getDimSize(0);
+  if (auto view = b.getDefiningOp<memref::SubViewOp>();
+      view && ShapedType::isDynamic(depth))
+    depth = cast<MemRefType>(view.getSource().getType()).getDimSize(0);
+  if (ShapedType::isDynamic(depth))
+    return std::nullopt;
+  return depth;
+}
+
+/// Whether the product has the form that ProductEmitter takes.
+bool isTileProduct(linalg::MatmulOp product) {
+  return llvm::all_of(product->getOperands(), isRowMajor) &&
+         isStaticRowMajor(product.getOutputs()[0]) && getDepthBound(product) &&
+         !product.hasUserDefinedMaps();
 }
 
 /// Whether operands and result have one element type, a float.
@@ -72,17 +96,20 @@ bool hasOneFloatType(linalg::MatmulOp product) {
          });
 }
 
-/// c [M, N] += a [M, K] b [K, N].
+/// c [M, N] += a [M, K] b [K, N]. M and N are static.
 class ProductEmitter : Emitter {
 public:
   ProductEmitter(linalg::MatmulOp op, Value panel)
       : Emitter{OpBuilder(op), op.getLoc()}, a(op.getInputs()[0]),
         b(op.getInputs()[1]), c(op.getOutputs()[0]), panel(panel) {
-    auto type = cast<MemRefType>(a.getType());
+    auto type = cast<MemRefType>(c.getType());
     rows = type.getDimSize(0);
-    depth = type.getDimSize(1);
-    columns = cast<MemRefType>(b.getType()).getDimSize(1);
+    columns = type.getDimSize(1);
     element = type.getElementType();
+    int64_t known = cast<MemRefType>(b.getType()).getDimSize(0);
+    depth = ShapedType::isDynamic(known)
+                ? memref::DimOp::create(builder, loc, b, 0)
+                : index(known);
   }
 
   static int64_t blockColumns(Type element) {
@@ -101,12 +128,16 @@ private:
   void emitColumns(Value j, int64_t width) {
     auto type = VectorType::get({width}, element);
     // Side by side, so that the loop over the depth reads memory in order.
-    loop(depth, 1, [&](Value k) {
+    {
+      auto pack = scf::ForOp::create(builder, loc, index(0), depth, index(1));
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(pack.getBody());
+      Value k = pack.getInductionVar();
       Value row =
           vector::LoadOp::create(builder, loc, type, b, ValueRange{k, j});
       vector::StoreOp::create(builder, loc, row, panel,
                               ValueRange{k, index(0)});
-    });
+    }
     int64_t whole = rows / kBlockRows * kBlockRows;
     loop(whole, kBlockRows,
          [&](Value i) { emitBlock(i, j, kBlockRows, type); });
@@ -121,8 +152,8 @@ private:
       sums.push_back(
           vector::LoadOp::create(builder, loc, type, c, ValueRange{at[r], j}));
     }
-    auto loop = scf::ForOp::create(builder, loc, index(0), index(depth),
-                                   index(1), sums);
+    auto loop =
+        scf::ForOp::create(builder, loc, index(0), depth, index(1), sums);
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
@@ -145,8 +176,8 @@ private:
       vector::StoreOp::create(builder, loc, sum, c, ValueRange{row, j});
   }
 
-  Value a, b, c, panel;
-  int64_t rows, depth, columns;
+  Value a, b, c, panel, depth;
+  int64_t rows, columns;
   Type element;
 };
 
@@ -240,9 +271,8 @@ struct TilesToVectorsPass
                   Type element) {
     int64_t depth = 0;
     for (linalg::MatmulOp product : products) {
-      auto type = cast<MemRefType>(product.getInputs()[0].getType());
-      if (type.getElementType() == element)
-        depth = std::max(depth, type.getDimSize(1));
+      if (getElementTypeOrSelf(product.getInputs()[0].getType()) == element)
+        depth = std::max(depth, *getDepthBound(product));
     }
     OpBuilder builder = OpBuilder::atBlockBegin(loop.getBody());
     return memref::AllocOp::create(
@@ -258,8 +288,7 @@ struct TilesToVectorsPass
     SmallVector<linalg::TransposeOp> transposes;
     loop.walk([&](linalg::LinalgOp op) {
       if (auto product = dyn_cast<linalg::MatmulOp>(op.getOperation());
-          product && llvm::all_of(product->getOperands(), isStaticRowMajor) &&
-          hasOneFloatType(product) && !product.hasUserDefinedMaps()) {
+          product && isTileProduct(product) && hasOneFloatType(product)) {
         products.push_back(product);
         return;
       }
