@@ -160,6 +160,29 @@ static void dropMasks(RewriterBase &rewriter, ChunkedOp op) {
     rewriter.replaceOp(select, select.getTrueValue());
 }
 
+/// A broadcast for each use, as an operation that fuses with the elementwise
+/// operation which uses it: none is ever stored.
+static LogicalResult separateBroadcasts(RewriterBase &rewriter, ChunkedOp op) {
+  SmallVector<linalg::BroadcastOp> broadcasts;
+  op.getBody().walk(
+      [&](linalg::BroadcastOp broadcast) { broadcasts.push_back(broadcast); });
+  for (linalg::BroadcastOp broadcast : broadcasts) {
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : broadcast->getResult(0).getUses())
+      uses.push_back(&use);
+    for (OpOperand *use : uses) {
+      rewriter.setInsertionPoint(use->getOwner());
+      auto copy =
+          cast<linalg::BroadcastOp>(rewriter.clone(*broadcast.getOperation()));
+      use->set(copy->getResult(0));
+      if (failed(linalg::generalizeNamedOp(rewriter, copy)))
+        return failure();
+    }
+    rewriter.eraseOp(broadcast);
+  }
+  return success();
+}
+
 LogicalResult linattn::prepareChunkBody(ChunkedOp op, bool keepRounding) {
   IRRewriter rewriter(op.getContext());
   auto simplify = [&] {
@@ -179,14 +202,5 @@ LogicalResult linattn::prepareChunkBody(ChunkedOp op, bool keepRounding) {
     return failure();
   simplify();
   fillConstants(rewriter, op);
-  // Broadcasts take part in the fusion of elementwise operations.
-  SmallVector<linalg::BroadcastOp> broadcasts;
-  op.getBody().walk(
-      [&](linalg::BroadcastOp broadcast) { broadcasts.push_back(broadcast); });
-  for (linalg::BroadcastOp broadcast : broadcasts) {
-    rewriter.setInsertionPoint(broadcast);
-    if (failed(linalg::generalizeNamedOp(rewriter, broadcast)))
-      return failure();
-  }
-  return success();
+  return separateBroadcasts(rewriter, op);
 }

@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TileEmitter.h"
+
 #include "linattn/Conversion/Passes.h"
 #include "linattn/Conversion/StepValues.h"
 
@@ -29,30 +31,6 @@ namespace {
 /// Rows and bytes of columns of one register block: 12 sums of 32 bytes.
 constexpr int64_t kBlockRows = 6;
 constexpr int64_t kBlockBytes = 64;
-
-struct Emitter {
-  OpBuilder builder;
-  Location loc;
-
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-  Value add(Value x, Value y) {
-    return arith::AddIOp::create(builder, loc, x, y);
-  }
-  /// A loop from 0 to `count`; a single round needs none.
-  void loop(int64_t count, int64_t step, llvm::function_ref<void(Value)> body) {
-    if (count <= 0)
-      return;
-    if (count == step)
-      return body(index(0));
-    auto loop =
-        scf::ForOp::create(builder, loc, index(0), index(count), index(step));
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    body(loop.getInductionVar());
-  }
-};
 
 bool isRowMajor(Value value) {
   auto type = dyn_cast<MemRefType>(value.getType());
@@ -96,12 +74,46 @@ bool hasOneFloatType(linalg::MatmulOp product) {
          });
 }
 
-/// c [M, N] += a [M, K] b [K, N]. M and N are static.
-class ProductEmitter : Emitter {
+/// The buffer that a view is of.
+Value getBase(Value value) {
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value;
+}
+
+/// The fill with zeros that gives the product what it adds to, if nothing uses
+/// that memory in between.
+linalg::FillOp findZeroFill(linalg::MatmulOp product) {
+  Value sums = product.getOutputs()[0], base = getBase(sums);
+  for (Operation *op = product->getPrevNode(); op; op = op->getPrevNode()) {
+    auto fill = dyn_cast<linalg::FillOp>(op);
+    if (fill && fill.getOutputs()[0] == sums)
+      return matchPattern(fill.getInputs()[0], m_AnyZeroFloat())
+                 ? fill
+                 : linalg::FillOp();
+    WalkResult uses = op->walk([&](Operation *inner) {
+      return llvm::any_of(inner->getOperands(),
+                          [&](Value operand) {
+                            return isa<MemRefType>(operand.getType()) &&
+                                   !isa<ViewLikeOpInterface>(inner) &&
+                                   getBase(operand) == base;
+                          })
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (uses.wasInterrupted())
+      return {};
+  }
+  return {};
+}
+
+/// c [M, N] += a [M, K] b [K, N], or = where c is 0. M and N are static.
+class ProductEmitter : TileEmitter {
 public:
-  ProductEmitter(linalg::MatmulOp op, Value panel)
-      : Emitter{OpBuilder(op), op.getLoc()}, a(op.getInputs()[0]),
-        b(op.getInputs()[1]), c(op.getOutputs()[0]), panel(panel) {
+  ProductEmitter(linalg::MatmulOp op, Value panel, bool fromZero)
+      : TileEmitter{OpBuilder(op), op.getLoc()}, a(op.getInputs()[0]),
+        b(op.getInputs()[1]), c(op.getOutputs()[0]), panel(panel),
+        fromZero(fromZero) {
     auto type = cast<MemRefType>(c.getType());
     rows = type.getDimSize(0);
     columns = type.getDimSize(1);
@@ -128,16 +140,12 @@ private:
   void emitColumns(Value j, int64_t width) {
     auto type = VectorType::get({width}, element);
     // Side by side, so that the loop over the depth reads memory in order.
-    {
-      auto pack = scf::ForOp::create(builder, loc, index(0), depth, index(1));
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(pack.getBody());
-      Value k = pack.getInductionVar();
+    loop(depth, 1, [&](Value k) {
       Value row =
           vector::LoadOp::create(builder, loc, type, b, ValueRange{k, j});
       vector::StoreOp::create(builder, loc, row, panel,
                               ValueRange{k, index(0)});
-    }
+    });
     int64_t whole = rows / kBlockRows * kBlockRows;
     loop(whole, kBlockRows,
          [&](Value i) { emitBlock(i, j, kBlockRows, type); });
@@ -149,8 +157,12 @@ private:
     SmallVector<Value> at, sums;
     for (int64_t r = 0; r < height; ++r) {
       at.push_back(add(i, index(r)));
-      sums.push_back(
-          vector::LoadOp::create(builder, loc, type, c, ValueRange{at[r], j}));
+      if (fromZero)
+        sums.push_back(arith::ConstantOp::create(builder, loc, type,
+                                                 builder.getZeroAttr(type)));
+      else
+        sums.push_back(vector::LoadOp::create(builder, loc, type, c,
+                                              ValueRange{at[r], j}));
     }
     auto loop =
         scf::ForOp::create(builder, loc, index(0), depth, index(1), sums);
@@ -177,15 +189,16 @@ private:
   }
 
   Value a, b, c, panel, depth;
+  bool fromZero;
   int64_t rows, columns;
   Type element;
 };
 
 /// b [N, M] = a [M, N]^T, by blocks.
-class TransposeEmitter : Emitter {
+class TransposeEmitter : TileEmitter {
 public:
   explicit TransposeEmitter(linalg::TransposeOp op)
-      : Emitter{OpBuilder(op), op.getLoc()}, from(op.getInput()),
+      : TileEmitter{OpBuilder(op), op.getLoc()}, from(op.getInput()),
         to(op.getInit()) {}
 
   void run() {
@@ -230,7 +243,16 @@ private:
   Value from, to;
 };
 
-/// A copy as plain loops: the run-time function that memref.copy becomes where
+/// Loops over vectors of the last dimension, or over elements.
+LogicalResult lowerOther(IRRewriter &rewriter, linalg::LinalgOp op) {
+  rewriter.setInsertionPoint(op);
+  if (!emitRows(op) && failed(linalg::linalgOpToLoops(rewriter, op)))
+    return op.emitOpError("has no form in loops");
+  rewriter.eraseOp(op);
+  return success();
+}
+
+/// A copy as loops: the run-time function that memref.copy becomes where
 /// strides are free goes element by element.
 LogicalResult lowerCopy(IRRewriter &rewriter, memref::CopyOp copy) {
   int64_t rank = cast<MemRefType>(copy.getSource().getType()).getRank();
@@ -244,11 +266,8 @@ LogicalResult lowerCopy(IRRewriter &rewriter, memref::CopyOp copy) {
       [](OpBuilder &b, Location loc, ValueRange args) {
         linalg::YieldOp::create(b, loc, args[0]);
       });
-  if (failed(linalg::linalgOpToLoops(rewriter, generic)))
-    return failure();
-  rewriter.eraseOp(generic);
   rewriter.eraseOp(copy);
-  return success();
+  return lowerOther(rewriter, generic);
 }
 
 struct TilesToVectorsPass
@@ -306,8 +325,13 @@ struct TilesToVectorsPass
       Value &panel = panels[element];
       if (!panel)
         panel = makePanel(loop, products, element);
-      ProductEmitter(product, panel).run();
+      linalg::FillOp zero = findZeroFill(product);
+      ProductEmitter(product, panel, zero != nullptr).run();
       product->erase();
+      if (zero) {
+        llvm::erase(others, linalg::LinalgOp(zero));
+        zero->erase();
+      }
       ++numProducts;
     }
     for (linalg::TransposeOp transpose : transposes) {
@@ -320,13 +344,10 @@ struct TilesToVectorsPass
     loop.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
     for (memref::CopyOp copy : copies)
       if (failed(lowerCopy(rewriter, copy)))
-        return copy.emitOpError("has no form in loops");
-    for (linalg::LinalgOp op : others) {
-      rewriter.setInsertionPoint(op);
-      if (failed(linalg::linalgOpToLoops(rewriter, op)))
-        return op.emitOpError("has no form in loops");
-      rewriter.eraseOp(op);
-    }
+        return failure();
+    for (linalg::LinalgOp op : others)
+      if (failed(lowerOther(rewriter, op)))
+        return failure();
     return success();
   }
 };
