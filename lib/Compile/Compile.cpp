@@ -3,6 +3,7 @@
 #include "linattn/Compile/Compile.h"
 #include "linattn/Conversion/Passes.h"
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
+#include "linattn/Dialect/LinAttn/Transforms/Passes.h"
 #include "linattn/Dialect/Tile/IR/Tile.h"
 #include "linattn/Pipelines/Pipelines.h"
 #include "linattn/Target/CPU.h"
@@ -13,6 +14,7 @@
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -102,8 +104,11 @@ private:
     return failure();
   }
   LogicalResult write(StringRef function, StringRef suffix, StringRef bytes);
+  LogicalResult writeJSON(StringRef function, llvm::json::Object description);
   LogicalResult compileForGPU(func::FuncOp func);
-  LogicalResult compileForCPU(func::FuncOp func);
+  LogicalResult compileForCPU(func::FuncOp func, StringRef lowering);
+  /// What `auto` means for a function: chunkwise where there is a chunk form.
+  StringRef chooseLowering(func::FuncOp func);
   llvm::json::Object describeTools();
 
   ModuleOp module;
@@ -127,6 +132,15 @@ LogicalResult Compilation::write(StringRef function, StringRef suffix,
     return success();
   stream.clear_error();
   return fail(function, llvm::createStringError(error, "cannot write " + path));
+}
+
+LogicalResult Compilation::writeJSON(StringRef function,
+                                     llvm::json::Object description) {
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << llvm::formatv("{0:2}", llvm::json::Value(std::move(description)))
+      << "\n";
+  return write(function, ".json", text);
 }
 
 llvm::json::Object Compilation::describeTools() {
@@ -179,34 +193,75 @@ LogicalResult Compilation::compileForGPU(func::FuncOp func) {
     for (const std::string &note : used.notes)
       progress << "  " << note << "\n";
   }
-  std::string text;
-  llvm::raw_string_ostream(text)
-      << llvm::formatv("{0:2}", llvm::json::Value(std::move(description)))
-      << "\n";
-  return write(name, ".json", text);
+  return writeJSON(name, std::move(description));
 }
 
-LogicalResult Compilation::compileForCPU(func::FuncOp func) {
-  StringRef name = func.getName();
+/// A copy of the module for the CPU pipelines.
+static OwningOpRef<ModuleOp> isolateForCPU(ModuleOp module, StringRef name) {
   OwningOpRef<ModuleOp> copy = isolate(module, name);
   for (auto inner : copy->getOps<func::FuncOp>())
     inner.removeArgAttrsAttr(); // LLVM knows none of ours and would warn.
+  return copy;
+}
+
+StringRef Compilation::chooseLowering(func::FuncOp func) {
+  if (options.lowering != "auto")
+    return options.lowering;
+  if (!isCPU())
+    return "serial";
+  OwningOpRef<ModuleOp> copy = isolateForCPU(module, func.getName());
+  PassManager passes(module.getContext());
+  passes.addPass(createInlinerPass());
+  passes.addPass(createSymbolDCEPass());
+  passes.addPass(createChunkwisePass());
+  // The reasons against a chunk form are no errors here.
+  ScopedDiagnosticHandler quiet(module.getContext(),
+                                [](Diagnostic &) { return success(); });
+  if (failed(passes.run(*copy)))
+    return "serial";
+  WalkResult found =
+      copy->walk([](ChunkedOp) { return WalkResult::interrupt(); });
+  return found.wasInterrupted() ? "chunkwise" : "serial";
+}
+
+LogicalResult Compilation::compileForCPU(func::FuncOp func,
+                                         StringRef lowering) {
+  StringRef name = func.getName();
+  OwningOpRef<ModuleOp> copy = isolateForCPU(module, name);
   PassManager passes(module.getContext());
   (void)applyPassManagerCLOptions(passes);
-  buildSerialCPUPipeline(passes);
+  ChunkwiseCPUOptions chunkwise;
+  if (lowering == "serial")
+    buildSerialCPUPipeline(passes);
+  else
+    buildChunkwiseCPUPipeline(passes, chunkwise);
   if (failed(passes.run(*copy)))
     return failure();
   llvm::Expected<std::string> object = emitObject(*copy, options.cpu);
   if (!object)
     return fail(name, object.takeError());
-  if (failed(write(name, ".o", *object)))
+  if (failed(write(name, ".o", *object)) ||
+      failed(write(name, ".h", makeCHeader(func))))
     return failure();
-  return write(name, ".h", makeCHeader(func));
+  llvm::json::Object description{{"name", name},
+                                 {"target", "cpu"},
+                                 {"cpu", options.cpu},
+                                 {"lowering", lowering},
+                                 {"object", (name + ".o").str()},
+                                 {"header", (name + ".h").str()},
+                                 {"entry", ("_mlir_ciface_" + name).str()},
+                                 {"tools", describeTools()}};
+  if (lowering == "chunkwise")
+    description["chunk"] = int64_t(chunkwise.chunk);
+  return writeJSON(name, std::move(description));
 }
 
 CompileResult Compilation::run() {
-  if (options.lowering != "serial")
-    return badUsage("--lowering is serial, got '" + options.lowering + "'");
+  if (options.lowering != "auto" && options.lowering != "serial" &&
+      !(isCPU() && options.lowering == "chunkwise"))
+    return badUsage(Twine("--lowering is auto") +
+                    (isCPU() ? ", chunkwise or serial" : " or serial") +
+                    ", got '" + options.lowering + "'");
   if (!isCPU()) {
     llvm::Expected<std::string> feature = getPTXFeature(options.target);
     if (!feature)
@@ -237,10 +292,15 @@ CompileResult Compilation::run() {
   }
   bool allDone = true;
   for (func::FuncOp func : functions) {
-    progress << func.getName() << ": " << options.target << ", "
-             << (isCPU() ? "token-serial loops" : "token-serial SIMT") << "\n";
     auto start = std::chrono::steady_clock::now();
-    LogicalResult result = isCPU() ? compileForCPU(func) : compileForGPU(func);
+    StringRef lowering = chooseLowering(func);
+    StringRef form = "token-serial SIMT";
+    if (isCPU())
+      form = lowering == "serial" ? "token-serial loops" : "chunks of tokens";
+    progress << func.getName() << ": " << options.target << ", " << form
+             << "\n";
+    LogicalResult result =
+        isCPU() ? compileForCPU(func, lowering) : compileForGPU(func);
     std::chrono::duration<double> seconds =
         std::chrono::steady_clock::now() - start;
     progress << llvm::formatv("  {0} in {1:f2} s\n",

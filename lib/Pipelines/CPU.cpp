@@ -103,12 +103,11 @@ void linattn::buildChunkwiseCPUPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createChunkedToLoops(loops));
   pm.addNestedPass<func::FuncOp>(createShortConvToLoops());
   pm.addNestedPass<func::FuncOp>(createAttentionToLoops());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  // No common subexpressions from here on: fills and broadcasts are cheaper
+  // made again where they are used than kept.
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(createLinalgElementwiseOpFusionPass());
   pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(
       bufferization::createEmptyTensorToAllocTensorPass());
   addBufferization(pm);

@@ -21,8 +21,10 @@ static cl::opt<std::string>
            cl::desc("a GPU such as sm_80, sm_90a, sm_100a, sm_120a; or cpu"),
            cl::cat(category));
 static cl::opt<std::string>
-    lowering("lowering", cl::init("serial"), cl::value_desc("NAME"),
-             cl::desc("serial (default): token after token, any recurrence"),
+    lowering("lowering", cl::init("auto"), cl::value_desc("NAME"),
+             cl::desc("auto (default): chunkwise where the target has it, else "
+                      "serial; chunkwise (cpu): chunks of tokens by matrix "
+                      "products; serial: token after token, any recurrence"),
              cl::cat(category));
 static cl::opt<std::string>
     function("function", cl::value_desc("NAME"),
@@ -41,7 +43,7 @@ static cl::opt<std::string>
 static cl::extrahelp more(R"(
 Writes for each function NAME
   GPU   NAME.ptx, NAME.cubin, and NAME.json: arguments, kernel parameters, launch
-  cpu   NAME.o and NAME.h
+  cpu   NAME.o, NAME.h, and NAME.json: which lowering it is
 The same input gives the same bytes. ptxas is LINATTN_PTXAS, or the newest of
 those in the virtual environment, CUDA_HOME and PATH.
 

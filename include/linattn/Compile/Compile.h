@@ -30,7 +30,7 @@ namespace linattn {
 
 struct CompileOptions {
   std::string target;         ///< a GPU such as sm_90a, or cpu
-  std::string lowering;       ///< serial
+  std::string lowering;       ///< auto, serial; for cpu also chunkwise
   std::string function;       ///< empty: every public function with a body
   std::string folder;         ///< where the files go
   std::string toolPath;       ///< the running program, to find ptxas from

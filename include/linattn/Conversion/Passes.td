@@ -225,11 +225,13 @@ def MathCalls : Pass<"linattn-math-calls", "::mlir::ModuleOp"> {
 def ChunkedToLoops : Pass<"lower-chunked-to-loops", "::mlir::func::FuncOp"> {
   let summary = "lowers the chunk form to loops of tensor code for the CPU";
   let description = [{
-    A parallel loop over sequences and heads, a loop over whole chunks that reads
-    the tokens where they lie, and one more chunk for the rest, with padded copies
-    and masked rows. The state of a head stays in its destination; the state
-    after a chunk is made in scratch memory and copied there last, which keeps
-    bufferization in place whatever was fused.
+    A parallel loop over sequences and heads, and one loop over chunks. Its body
+    works on copies of the chunk's tokens, behind which zeros stand for what the
+    last chunk of a sequence lacks; outputs of tokens that exist are copied back.
+    So one body serves every chunk, its tiles are contiguous, and masks of what is
+    0 behind the end anyway vanish. The state of a head stays in its destination;
+    the state after a chunk is made in scratch memory and copied there last, which
+    keeps bufferization in place whatever was fused.
 
     Roundings of the operands of products are dropped, since a CPU multiplies in
     f32 anyway; `keep-rounding` keeps them and shows what a GPU will err.
@@ -304,9 +306,10 @@ def TilesToVectors : Pass<"linattn-tiles-to-vectors", "::mlir::func::FuncOp"> {
     Inside parallel loops, after bufferization. A matrix product becomes loops
     over blocks of 6 rows and 16 columns whose sums stay in registers (16 vector
     registers of an AVX2 machine: 12 sums, 2 columns, 1 row element); the columns
-    are packed first, so that the innermost loop reads them in order. A
-    transposition goes by blocks of 8x8. Everything else becomes plain loops,
-    which LLVM vectorizes.
+    are packed first, so that the innermost loop reads them in order; a product
+    that adds to a fill with zeros starts from zeros in registers. A transposition
+    goes by blocks of 8x8. Elementwise operations, copies and reductions of the
+    last dimension become loops over vectors of it, the rest plain loops.
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::linalg::LinalgDialect",
