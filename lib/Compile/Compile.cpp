@@ -1,6 +1,6 @@
 //===- Compile.cpp - functions to files -----------------------------------===//
 
-#include "linattn/Compile/Compile.h"
+#include "linattn/Compile/Artifact.h"
 #include "linattn/Conversion/Passes.h"
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 #include "linattn/Pipelines/Pipelines.h"
@@ -29,20 +29,9 @@ void linattn::registerCompileDialects(DialectRegistry &registry) {
   registerCPUTranslations(registry);
 }
 
-/// A copy of the module in which only `function` is public, so that what it
-/// does not call goes away.
-static OwningOpRef<ModuleOp> isolate(ModuleOp module, StringRef function) {
-  OwningOpRef<ModuleOp> copy = module.clone();
-  for (auto other : copy->getOps<func::FuncOp>())
-    other.setVisibility(other.getName() == function
-                            ? SymbolTable::Visibility::Public
-                            : SymbolTable::Visibility::Private);
-  return copy;
-}
-
 llvm::Expected<CompiledKernel>
 linattn::compileKernel(ModuleOp module, StringRef function, StringRef chip) {
-  OwningOpRef<ModuleOp> copy = isolate(module, function);
+  OwningOpRef<ModuleOp> copy = isolateFunction(module, function);
   PassManager passes(module.getContext());
   (void)applyPassManagerCLOptions(passes);
   NVVMPipelineOptions pipeline;
@@ -86,9 +75,7 @@ private:
     return failure();
   }
   LogicalResult write(StringRef function, StringRef suffix, StringRef bytes);
-  LogicalResult compileForGPU(func::FuncOp func);
-  LogicalResult compileForCPU(func::FuncOp func);
-  llvm::json::Object describeTools();
+  LogicalResult compile(StringRef name);
 
   ModuleOp module;
   const CompileOptions &options;
@@ -113,48 +100,20 @@ LogicalResult Compilation::write(StringRef function, StringRef suffix,
   return fail(function, llvm::createStringError(error, "cannot write " + path));
 }
 
-llvm::json::Object Compilation::describeTools() {
-  llvm::json::Object tools{{"llvm", getLLVMVersion()}};
-  if (ptxas)
-    tools["ptxas"] = ptxas->version;
-  return tools;
-}
-
-static llvm::json::Object describe(const Resources &resources) {
-  llvm::json::Array notes;
-  for (const std::string &note : resources.notes)
-    notes.push_back(note);
-  return llvm::json::Object{{"registers", resources.registers},
-                            {"stack_bytes", resources.stackBytes},
-                            {"spill_store_bytes", resources.spillStoreBytes},
-                            {"spill_load_bytes", resources.spillLoadBytes},
-                            {"barriers", resources.barriers},
-                            {"notes", std::move(notes)}};
-}
-
-LogicalResult Compilation::compileForGPU(func::FuncOp func) {
-  StringRef name = func.getName();
-  llvm::Expected<CompiledKernel> kernel =
-      compileKernel(module, name, options.target);
-  if (!kernel)
-    return fail(name, kernel.takeError());
-  if (failed(write(name, ".ptx", kernel->ptx)))
+LogicalResult Compilation::compile(StringRef name) {
+  llvm::Expected<Artifact> artifact =
+      compileFunction(module, name, options, ptxas ? &*ptxas : nullptr);
+  if (!artifact)
+    return fail(name, artifact.takeError());
+  if (isCPU())
+    return success(succeeded(write(name, ".o", artifact->object)) &&
+                   succeeded(write(name, ".h", artifact->header)));
+  if (failed(write(name, ".ptx", artifact->ptx)))
     return failure();
-  llvm::json::Object &description = kernel->description;
-  description["name"] = name;
-  description["kernel"] = name;
-  description["target"] = options.target;
-  description["ptx"] = (name + ".ptx").str();
-  description["tools"] = describeTools();
-  if (ptxas) {
-    llvm::Expected<Cubin> cubin = assemble(*ptxas, kernel->ptx, options.target);
-    if (!cubin)
-      return fail(name, cubin.takeError());
-    if (failed(write(name, ".cubin", cubin->bytes)))
+  if (artifact->cubin) {
+    if (failed(write(name, ".cubin", artifact->cubin->bytes)))
       return failure();
-    description["cubin"] = (name + ".cubin").str();
-    description["resources"] = describe(cubin->resources);
-    const Resources &used = cubin->resources;
+    const Resources &used = artifact->cubin->resources;
     progress << llvm::formatv(
         "  {0} registers, {1} bytes spilled, {2} bytes of stack, {3} bytes of "
         "shared memory\n",
@@ -165,27 +124,10 @@ LogicalResult Compilation::compileForGPU(func::FuncOp func) {
   }
   std::string text;
   llvm::raw_string_ostream(text)
-      << llvm::formatv("{0:2}", llvm::json::Value(std::move(description)))
+      << llvm::formatv("{0:2}",
+                       llvm::json::Value(std::move(artifact->description)))
       << "\n";
   return write(name, ".json", text);
-}
-
-LogicalResult Compilation::compileForCPU(func::FuncOp func) {
-  StringRef name = func.getName();
-  OwningOpRef<ModuleOp> copy = isolate(module, name);
-  for (auto inner : copy->getOps<func::FuncOp>())
-    inner.removeArgAttrsAttr(); // LLVM knows none of ours and would warn.
-  PassManager passes(module.getContext());
-  (void)applyPassManagerCLOptions(passes);
-  buildSerialCPUPipeline(passes);
-  if (failed(passes.run(*copy)))
-    return failure();
-  llvm::Expected<std::string> object = emitObject(*copy, options.cpu);
-  if (!object)
-    return fail(name, object.takeError());
-  if (failed(write(name, ".o", *object)))
-    return failure();
-  return write(name, ".h", makeCHeader(func));
 }
 
 CompileResult Compilation::run() {
@@ -196,16 +138,9 @@ CompileResult Compilation::run() {
     if (!feature)
       return badUsage(llvm::toString(feature.takeError()) + ", cpu");
   }
-  SmallVector<func::FuncOp> functions;
-  for (auto func : module.getOps<func::FuncOp>())
-    if (!func.isDeclaration() && func.isPublic() &&
-        (options.function.empty() || func.getName() == options.function))
-      functions.push_back(func);
-  if (functions.empty())
-    return badUsage(options.function.empty()
-                        ? Twine("the module has no public function with a body")
-                        : "the module has no public function '" +
-                              options.function + "' with a body");
+  auto functions = selectFunctions(module, options.function);
+  if (!functions)
+    return badUsage(llvm::toString(functions.takeError()));
   if (!isCPU() && options.cubin) {
     llvm::Expected<Ptxas> found = findPtxas(options.toolPath);
     if (!found) {
@@ -223,11 +158,11 @@ CompileResult Compilation::run() {
     return CompileResult::Failed;
   }
   bool allDone = true;
-  for (func::FuncOp func : functions) {
-    progress << func.getName() << ": " << options.target << ", "
+  for (StringRef name : *functions) {
+    progress << name << ": " << options.target << ", "
              << (isCPU() ? "token-serial loops" : "token-serial SIMT") << "\n";
     auto start = std::chrono::steady_clock::now();
-    LogicalResult result = isCPU() ? compileForCPU(func) : compileForGPU(func);
+    LogicalResult result = compile(name);
     std::chrono::duration<double> seconds =
         std::chrono::steady_clock::now() - start;
     progress << llvm::formatv("  {0} in {1:f2} s\n",
