@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 
 # Names by the module that holds them: loaded when they are first used.
 _HOMES = {
-    "recurrence": ["recurrence"],
+    "step": ["recurrence"],
     "kinds": ["State", "Token", "Param"],
     "op": ["compile", "Op"],
     "attention": ["softmax_attention", "diff_attention", "short_conv"],

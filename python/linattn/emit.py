@@ -55,6 +55,7 @@ class Module:
     results: list = field(default_factory=list)
     symbols: list = field(default_factory=list)
     kinds: dict = field(default_factory=dict)
+    text_key: str = ""  # the text without places in files
 
 
 def tensor(dims, element):
@@ -71,7 +72,13 @@ class Sym:
     plus: int = 0
 
 
-def emit(recurrence, signature, locations):
+def emit(recurrence, signature):
+    module = write(recurrence, signature, locations=True)
+    module.text_key = write(recurrence, signature, locations=False).text
+    return module
+
+
+def write(recurrence, signature, locations):
     trace, values, states, outputs, finals = recurrence.trace(signature)
     with trace.at(recurrence.place):
         outputs = [convert(o, signature.out) for o in outputs]

@@ -4,6 +4,7 @@ compiler."""
 import os
 import shutil
 import subprocess
+import tempfile
 from functools import lru_cache
 from pathlib import Path
 
@@ -40,23 +41,25 @@ def find_openmp():
     return None
 
 
-def link(folder, name):
-    """Makes folder/NAME.so of folder/NAME.o; False where that is not possible."""
+def link_bytes(code, name):
+    """The shared library of an object file; None where that is not possible."""
     linker = find_linker()
     if linker is None:
-        return False
-    openmp = find_openmp()
-    command = [linker, "-shared", "-o", f"{name}.so", f"{name}.o", "-z", "noexecstack"]
-    if openmp:
-        command += [openmp, "-rpath", os.path.dirname(openmp)]
-    libm = find_libm()
-    if libm:
-        command.append(libm)
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, timeout=60)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
+        return None
+    with tempfile.TemporaryDirectory(prefix="linattn-") as folder:
+        (Path(folder) / f"{name}.o").write_bytes(code)
+        command = [linker, "-shared", "-o", f"{name}.so", f"{name}.o"]
+        if openmp := find_openmp():
+            command += [openmp, "-rpath", os.path.dirname(openmp)]
+        if libm := find_libm():
+            command.append(libm)
+        try:
+            done = subprocess.run(command, cwd=folder, capture_output=True, timeout=60)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        if done.returncode:
+            return None
+        return (Path(folder) / f"{name}.so").read_bytes()
 
 
 @lru_cache(maxsize=1)

@@ -103,6 +103,7 @@ class Recurrence:
             values[name] = Traced(
                 trace, f"%{name}_t", Shape(shape), argument.dtype, origin=name
             )
+            self._declare(values[name], sizes)
         for index, name in enumerate(self.states):
             dims = self.kinds[name].shape or ("K", "V")
             given = signature.state_shapes[index] or (None, None)
@@ -124,6 +125,18 @@ class Recurrence:
             returned = self._run([values[name] for name in self.kinds])
             outputs, finals = self._sort(returned, states)
         return trace, values, states, outputs, finals
+
+    def _declare(self, value, sizes):
+        """What the parameter's kind says about its shape."""
+        declared = self.kinds[value._origin].shape
+        if declared is None:
+            return
+        shape = Shape([sizes[s] if isinstance(s, str) else s for s in declared])
+        if not value.shape.unify(shape):
+            raise ArgumentError(
+                f"{self.name}: argument '{value._origin}' is {shape.words()} per token "
+                f"and head, got {value.shape.words()}"
+            )
 
     def _run(self, values):
         try:
@@ -171,9 +184,15 @@ class Recurrence:
                 )
         return outputs, finals
 
-    def module(self, signature, locations=True):
-        """The text of a module with this recurrence (level 0)."""
-        return emit(self, signature, locations)
+    def module(self, signature):
+        """The module with this recurrence (level 0)."""
+        return emit(self, signature)
+
+    def show(self, level="recurrence", **options):
+        """Its text at a level (see linattn.levels); options as for compile."""
+        from .op import compile
+
+        return compile(self, **options).show(level)
 
 
 def recurrence(function=None, *, samples=None, kinds=None):
