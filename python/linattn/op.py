@@ -63,7 +63,9 @@ class Op:
         if named:
             given = self._order(given, named)
         states = initial_state
-        if self.states != 1:
+        if self.states == 0:
+            states = ()
+        elif self.states != 1:
             states = self._state_list(initial_state)
         elif type(states) in (tuple, list):
             states = self._state_list(states)
@@ -185,6 +187,11 @@ class Op:
     # What a call's arrays say.
     def _signature_of(self, given, states, cu_seqlens, slots):
         described = [arrays.describe(n, a) for n, a in zip(self.names, given)]
+        if hasattr(self.recurrence, "signature_of"):
+            signature = self.recurrence.signature_of(
+                dict(zip(self.names, described)), self._index("cu_seqlens", cu_seqlens)
+            )
+            return signature, self._device(given, described)
         packed = cu_seqlens is not None
         lead = 1 if packed else 2
         most = max(len(d[0]) for d in described)
