@@ -29,7 +29,7 @@ class Recurrence:
         self.states = [n for n, k in self.kinds.items() if k.role == "state"]
         self.arguments = [n for n, k in self.kinds.items() if k.role != "state"]
         self.samples = dict(samples or {})
-        self._check(self.samples, "samples", self.arguments)
+        self._check(self.samples, "samples", list(self.kinds))
 
     def _error(self, message):
         return TraceError(f"{self.place}: {self.name}: {message}")

@@ -413,6 +413,21 @@ class State:
     def type(self):
         return f"!linattn.state<{self.keys}x{self.values}x{self.element}>"
 
+    def _size(self, size, letter):
+        if size.value is None:
+            fail(f"{letter} is not known yet while tracing: give {letter}= to compile")
+        return size.value
+
+    @property
+    def K(self):
+        """The number of key channels, such as in scale=S.K ** -0.5."""
+        return self._size(self.keys, "K")
+
+    @property
+    def V(self):
+        """The number of value channels."""
+        return self._size(self.values, "V")
+
     @property
     def compute(self):
         return "f64" if self.element == "f64" else "f32"
