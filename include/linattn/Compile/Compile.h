@@ -17,6 +17,7 @@ namespace llvm {
 class raw_ostream;
 }
 namespace mlir {
+template <typename OpTy> class OwningOpRef;
 class DialectRegistry;
 class DictionaryAttr;
 class MLIRContext;
@@ -30,12 +31,17 @@ namespace linattn {
 
 struct CompileOptions {
   std::string target;         ///< a GPU such as sm_90a, or cpu
-  std::string lowering;       ///< auto, serial; for cpu also chunkwise
+  std::string lowering;       ///< serial; for the cpu also chunkwise
   std::string function;       ///< empty: every public function with a body
   std::string folder;         ///< where the files go
   std::string toolPath;       ///< the running program, to find ptxas from
   std::string cpu = "native"; ///< the processor, for target cpu
   bool cubin = true;          ///< also assemble
+  /// Of the chunk form: tokens per chunk, what products round to (empty: what
+  /// the inputs say), and whether the CPU rounds them.
+  int64_t chunk = 64;
+  std::string mma;
+  bool keepRounding = false;
 };
 
 enum class CompileResult { Done = 0, Failed = 1, BadUsage = 2 };
@@ -65,6 +71,11 @@ llvm::Expected<CompiledKernel> compileKernel(mlir::ModuleOp module,
 /// An attribute of dictionaries, arrays, strings, integers and booleans as
 /// JSON.
 llvm::json::Object toJSON(mlir::DictionaryAttr attr);
+
+/// A copy of the module in which only `function` is public, so that what it
+/// does not call goes away.
+mlir::OwningOpRef<mlir::ModuleOp> isolateFunction(mlir::ModuleOp module,
+                                                  llvm::StringRef function);
 
 /// A C header for the object file of a function that the pipelines to the CPU
 /// made.
