@@ -1,6 +1,8 @@
 //===- Compile.cpp - functions to files -----------------------------------===//
 
 #include "linattn/Compile/Compile.h"
+#include "linattn-c/Runtime.h"
+#include "linattn/Compile/Cache.h"
 #include "linattn/Conversion/Passes.h"
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 #include "linattn/Pipelines/Pipelines.h"
@@ -52,11 +54,18 @@ linattn::compileKernel(ModuleOp module, StringRef function, StringRef chip) {
     return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                    "does not compile for " + chip);
   auto kernels = *copy->getOps<gpu::GPUModuleOp>().begin();
-  Operation *kernel = kernels.lookupSymbol(function);
+  // A plan of several kernels describes them all at once.
+  auto attr = kernels->getAttrOfType<DictionaryAttr>(kKernelAttr);
+  if (!attr)
+    attr = kernels.lookupSymbol(function)->getAttrOfType<DictionaryAttr>(
+        kKernelAttr);
   CompiledKernel result;
   result.name = function.str();
-  result.description =
-      toJSON(kernel->getAttrOfType<DictionaryAttr>(kKernelAttr));
+  result.description = toJSON(attr);
+  result.description["format"] = "linattn";
+  result.description["version"] = LINATTN_ARTIFACT_VERSION;
+  result.description["name"] = function;
+  result.description["target"] = chip;
   llvm::Expected<std::string> ptx = translateToPTX(kernels, chip);
   if (!ptx)
     return ptx.takeError();
@@ -88,12 +97,14 @@ private:
   LogicalResult write(StringRef function, StringRef suffix, StringRef bytes);
   LogicalResult compileForGPU(func::FuncOp func);
   LogicalResult compileForCPU(func::FuncOp func);
+  LogicalResult compile(func::FuncOp func);
   llvm::json::Object describeTools();
 
   ModuleOp module;
   const CompileOptions &options;
   llvm::raw_ostream &progress;
   std::optional<Ptxas> ptxas;
+  CachedFiles made; ///< of the function that is compiled
 };
 
 LogicalResult Compilation::write(StringRef function, StringRef suffix,
@@ -107,8 +118,11 @@ LogicalResult Compilation::write(StringRef function, StringRef suffix,
     stream.close();
     error = stream.error();
   }
-  if (!error)
+  if (!error) {
+    if (!options.cache.empty())
+      made.push_back({suffix.str(), bytes.str()});
     return success();
+  }
   stream.clear_error();
   return fail(function, llvm::createStringError(error, "cannot write " + path));
 }
@@ -129,6 +143,7 @@ static llvm::json::Object describe(const Resources &resources) {
                             {"spill_store_bytes", resources.spillStoreBytes},
                             {"spill_load_bytes", resources.spillLoadBytes},
                             {"barriers", resources.barriers},
+                            {"shared_bytes", resources.sharedBytes},
                             {"notes", std::move(notes)}};
 }
 
@@ -141,9 +156,6 @@ LogicalResult Compilation::compileForGPU(func::FuncOp func) {
   if (failed(write(name, ".ptx", kernel->ptx)))
     return failure();
   llvm::json::Object &description = kernel->description;
-  description["name"] = name;
-  description["kernel"] = name;
-  description["target"] = options.target;
   description["ptx"] = (name + ".ptx").str();
   description["tools"] = describeTools();
   if (ptxas) {
@@ -163,6 +175,8 @@ LogicalResult Compilation::compileForGPU(func::FuncOp func) {
     for (const std::string &note : used.notes)
       progress << "  " << note << "\n";
   }
+  if (failed(write(name, ".h", makeRuntimeHeader(description))))
+    return failure();
   std::string text;
   llvm::raw_string_ostream(text)
       << llvm::formatv("{0:2}", llvm::json::Value(std::move(description)))
@@ -186,6 +200,39 @@ LogicalResult Compilation::compileForCPU(func::FuncOp func) {
   if (failed(write(name, ".o", *object)))
     return failure();
   return write(name, ".h", makeCHeader(func));
+}
+
+/// Milliseconds.
+static double since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+/// From the cache if it is there, else compiled and put there.
+LogicalResult Compilation::compile(func::FuncOp func) {
+  auto compileNow = [&] {
+    return isCPU() ? compileForCPU(func) : compileForGPU(func);
+  };
+  if (options.cache.empty())
+    return compileNow();
+  auto start = std::chrono::steady_clock::now();
+  std::string key = makeCacheKey(*isolate(module, func.getName()), options,
+                                 ptxas ? ptxas->version : "");
+  if (std::optional<CachedFiles> files = loadCached(options.cache, key)) {
+    for (const auto &[suffix, bytes] : *files)
+      if (failed(write(func.getName(), suffix, bytes)))
+        return failure();
+    progress << llvm::formatv("  from the cache in {0:f1} ms\n", since(start));
+    return success();
+  }
+  made.clear();
+  if (failed(compileNow()))
+    return failure();
+  if (llvm::Error error = storeCached(options.cache, key, made))
+    progress << "  warning: cache: " << llvm::toString(std::move(error))
+             << "\n";
+  return success();
 }
 
 CompileResult Compilation::run() {
@@ -227,7 +274,7 @@ CompileResult Compilation::run() {
     progress << func.getName() << ": " << options.target << ", "
              << (isCPU() ? "token-serial loops" : "token-serial SIMT") << "\n";
     auto start = std::chrono::steady_clock::now();
-    LogicalResult result = isCPU() ? compileForCPU(func) : compileForGPU(func);
+    LogicalResult result = compile(func);
     std::chrono::duration<double> seconds =
         std::chrono::steady_clock::now() - start;
     progress << llvm::formatv("  {0} in {1:f2} s\n",

@@ -30,7 +30,14 @@ static std::unique_ptr<Executor> makeOracle(const Target &target) {
 }
 
 static std::unique_ptr<Executor> makeSimulated(const Target &target) {
-  return makeSimExecutor(target.threads);
+  DeviceOptions options;
+  options.simulate = true;
+  options.threads = target.threads;
+  return makeDeviceExecutor(options);
+}
+
+static std::unique_ptr<Executor> makeCuda(const Target &target) {
+  return makeDeviceExecutor(DeviceOptions());
 }
 
 /// The chunk form, in f32 or widened: the algebra alone, or with roundings kept
@@ -64,6 +71,7 @@ static constexpr Entry kExecutors[] = {
     {"cpu", "chunkwise", "fp32", makeChunkwise},
     {"cpu", "chunkwise", "fp64", makeChunkwise},
     {"sim", "serial", "fp32", makeSimulated},
+    {"cuda", "serial", "fp32", makeCuda},
 };
 
 llvm::Expected<std::unique_ptr<Executor>>

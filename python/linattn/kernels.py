@@ -23,7 +23,8 @@ class Kernel:
     def __init__(self, path):
         self.path = Path(path)
         self.description = json.loads(self.path.read_text())
-        self.name = self.description["kernel"]
+        (self.launch,) = self.description["launches"]
+        self.name = self.launch["kernel"]
         self.arguments = self.description["arguments"]
         self.results = self.description["results"]
 
@@ -73,12 +74,12 @@ class Kernel:
         raise ValueError(f"no argument has the size '{name}'")
 
     def evaluate(self, dim, arrays):
-        """A number, a name, or {of, divide, round, plus}."""
+        """A number, a name, or {of, times, divide, round, plus}."""
         if isinstance(dim, int):
             return dim
         if isinstance(dim, str):
             return self.size(dim, arrays)
-        size = self.evaluate(dim["of"], arrays)
+        size = self.evaluate(dim["of"], arrays) * self.evaluate(dim.get("times", 1), arrays)
         if "divide" in dim:
             up = dim["divide"] - 1 if dim["round"] == "up" else 0
             size = (size + up) // dim["divide"]
@@ -95,7 +96,7 @@ class Kernel:
         """The kernel's parameters in order, 64 bits each."""
         self.check(arrays)
         values = []
-        for item in self.description["parameters"]:
+        for item in self.launch["parameters"]:
             if item["kind"] == "pointer":
                 values.append(arrays[item["tensor"]].address)
             elif item["kind"] == "stride":
@@ -105,11 +106,10 @@ class Kernel:
         return values
 
     def grid(self, arrays):
-        launch = self.description["launch"]
-        blocks = self.size(launch["grid"]["size"], arrays) * launch["grid"]["times"]
+        (blocks,) = (self.evaluate(size, arrays) for size in self.launch["grid"])
         if blocks >= 2**31:
             raise ValueError(f"a grid has fewer than 2^31 blocks, got {blocks}")
         return blocks
 
     def block(self):
-        return self.description["launch"]["block"]
+        return self.launch["block"][0]

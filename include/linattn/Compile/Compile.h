@@ -36,6 +36,7 @@ struct CompileOptions {
   std::string toolPath;       ///< the running program, to find ptxas from
   std::string cpu = "native"; ///< the processor, for target cpu
   bool cubin = true;          ///< also assemble
+  std::string cache; ///< a folder that keeps what was compiled; empty: none
 };
 
 enum class CompileResult { Done = 0, Failed = 1, BadUsage = 2 };
@@ -65,6 +66,10 @@ llvm::Expected<CompiledKernel> compileKernel(mlir::ModuleOp module,
 /// An attribute of dictionaries, arrays, strings, integers and booleans as
 /// JSON.
 llvm::json::Object toJSON(mlir::DictionaryAttr attr);
+
+/// A C header that calls a function of a GPU artifact through the runtime, from
+/// its description.
+std::string makeRuntimeHeader(const llvm::json::Object &description);
 
 /// A C header for the object file of a function that the pipelines to the CPU
 /// made.

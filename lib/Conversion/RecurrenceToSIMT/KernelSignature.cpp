@@ -184,6 +184,15 @@ Attribute KernelSignature::describeDim(Value argument, int64_t dim) const {
   auto type = cast<RankedTensorType>(argument.getType());
   if (!type.isDynamicDim(dim))
     return d.number(type.getDimSize(dim));
+  // Tokens share their sequences and their time, whatever each calls them.
+  if (llvm::is_contained(op.getTokens(), argument) &&
+      dim < int64_t(op.getHeadDim()))
+    argument = op.getTokens()[0];
+  bool perSequence = llvm::is_contained(op.getStates(), argument)
+                         ? !op.getSlots()
+                         : argument == op.getSlots();
+  if (perSequence && dim == 0 && !op.isPacked())
+    argument = op.getTokens()[0];
   auto names = func.getArgAttrOfType<ArrayAttr>(
       cast<BlockArgument>(argument).getArgNumber(), kArgDimsAttr);
   if (names && dim < (int64_t)names.size())
@@ -328,20 +337,24 @@ DictionaryAttr KernelSignature::describe(const KernelPlan &plan) const {
          d.field("dimension", d.number(0)), d.field("plus", d.number(-1))});
 
   int64_t perSequence = op.getNumHeads() * plan.slices;
+  DictionaryAttr blocks = d.object(
+      {d.field("of", d.text("N")), d.field("times", d.number(perSequence))});
   DictionaryAttr launch = d.object(
-      {d.field("grid", d.object({d.field("size", d.text("N")),
-                                 d.field("times", d.number(perSequence))})),
-       d.field("block", d.number(plan.threads)),
-       d.field("heads", d.number(op.getNumHeads())),
-       d.field("slices", d.number(plan.slices)),
-       d.field("columns", d.number(plan.width)),
-       d.field("lanes", d.number(plan.lanes))});
+      {d.field("kernel", d.text(func.getName())),
+       d.field("grid", ArrayAttr::get(context, {blocks})),
+       d.field("block", ArrayAttr::get(context, {d.number(plan.threads)})),
+       d.field("parameters", ArrayAttr::get(context, parameters))});
+  DictionaryAttr chosen =
+      d.object({d.field("name", d.text("token-serial SIMT")),
+                d.field("heads", d.number(op.getNumHeads())),
+                d.field("slices", d.number(plan.slices)),
+                d.field("columns", d.number(plan.width)),
+                d.field("lanes", d.number(plan.lanes))});
 
-  return d.object({d.field("lowering", d.text("token-serial SIMT")),
+  return d.object({d.field("plan", chosen),
                    d.field("arguments", ArrayAttr::get(context, arguments)),
                    d.field("results", ArrayAttr::get(context, outputs)),
-                   d.field("parameters", ArrayAttr::get(context, parameters)),
                    d.field("sizes", d.object({d.field("T", time),
                                               d.field("N", sequences)})),
-                   d.field("launch", launch)});
+                   d.field("launches", ArrayAttr::get(context, {launch}))});
 }
