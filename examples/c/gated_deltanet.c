@@ -1,19 +1,16 @@
-/*===- gated_deltanet.c - a compiled kernel from C
-----------------------------===*\
-|* *|
-|*   linattn-compile examples/gated_deltanet.mlir --target=sm_90a -o out *|
-|*   cc -O2 -Iout -Iinclude examples/c/gated_deltanet.c
-\                       *|
-|*      -Lbuild/lib -llinattn_runtime -lm -o gated_deltanet *|
-|*   LD_LIBRARY_PATH=build/lib ./gated_deltanet out 64 *|
-|* *|
-|* Runs T tokens of Gated DeltaNet on the GPU and holds them against the token
-*|
-|* loop below, in double precision: *|
-|* *|
-|*   S = e^g S;  S = S + k (beta (v - S^T k))^T;  o = S^T q / sqrt(K) *|
-|* *|
-\*===----------------------------------------------------------------------===*/
+//===- gated_deltanet.c - a compiled kernel from C ------------------------===//
+//
+//   linattn-compile examples/gated_deltanet.mlir --target=sm_90a -o out
+//   cc -O2 -Iout -Iinclude examples/c/gated_deltanet.c -Lbuild/lib
+//      -llinattn_runtime -lm -o gated_deltanet
+//   LD_LIBRARY_PATH=build/lib ./gated_deltanet out 64
+//
+// Runs T tokens of Gated DeltaNet on the GPU and holds them against the token
+// loop below, in double precision:
+//
+//   S = e^g S;  S = S + k (beta (v - S^T k))^T;  o = S^T q / sqrt(K)
+//
+//===----------------------------------------------------------------------===//
 
 #include "gated_deltanet.h"
 

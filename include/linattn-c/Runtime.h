@@ -1,14 +1,14 @@
-/*===- linattn-c/Runtime.h - run compiled functions ---------------*- C -*-===*\
-|*                                                                            *|
-|* Runs on NVIDIA GPUs what linattn-compile wrote: NAME.json with NAME.cubin  *|
-|* or NAME.ptx (docs/Artifacts.md). The library is all that a program needs   *|
-|* beside the driver, which it opens when it is first called.                 *|
-|*                                                                            *|
-|* Every function may be called from any thread. A function that can fail     *|
-|* gives a status; linattn_last_error() says what was wrong: the operand, the *|
-|* rule, and what it got.                                                     *|
-|*                                                                            *|
-\*===----------------------------------------------------------------------===*/
+//===- linattn-c/Runtime.h - run compiled functions ---------------*- C -*-===//
+//
+// Runs on NVIDIA GPUs what linattn-compile wrote: NAME.json with NAME.cubin or
+// NAME.ptx (docs/Artifacts.md). The library is all that a program needs beside
+// the driver, which it opens when it is first called.
+//
+// Every function may be called from any thread. A function that can fail gives
+// a status; linattn_last_error() says what was wrong: the operand, the rule,
+// and what it got.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef LINATTN_C_RUNTIME_H
 #define LINATTN_C_RUNTIME_H
@@ -43,7 +43,7 @@ typedef enum {
 /** What the last call of this thread that failed has to say. */
 LINATTN_API const char *linattn_last_error(void);
 
-/*===- Tensors ------------------------------------------------------------===*/
+//===- Tensors ----------------------------------------------------------===//
 
 typedef enum {
   LINATTN_ABSENT = 0, /**< an optional operand that is not given */
@@ -78,14 +78,15 @@ LINATTN_API linattn_tensor linattn_make_tensor(void *data, linattn_dtype dtype,
 /** From the first to the last byte of the elements; SIZE_MAX if beyond. */
 LINATTN_API size_t linattn_tensor_bytes(const linattn_tensor *tensor);
 
-/*===- Artifacts ----------------------------------------------------------===*/
+//===- Artifacts --------------------------------------------------------===//
 
 /** Functions that were loaded together. */
 typedef struct linattn_artifact linattn_artifact;
 /** One of them; lives as long as its artifact. */
 typedef struct linattn_function linattn_function;
 
-/** A NAME.json, or a folder: all functions described in it. Needs no GPU. */
+/** A NAME.json, or a folder: all functions described in it; other files may lie
+ * there too. Needs no GPU. */
 LINATTN_API linattn_status linattn_load(const char *path,
                                         linattn_artifact **artifact);
 /** One function from memory, which is copied. Of `cubin` and `ptx` one may be
@@ -128,7 +129,7 @@ linattn_argument_info(const linattn_function *function, int32_t i);
 LINATTN_API linattn_tensor_info
 linattn_result_info(const linattn_function *function, int32_t i);
 
-/*===- Calls --------------------------------------------------------------===*/
+//===- Calls ------------------------------------------------------------===//
 
 /** Checks the arguments, and fills in dtype, rank, sizes and row-major strides
  * of each result; its memory is the caller's to give. Needs no GPU. */
@@ -160,7 +161,7 @@ LINATTN_API linattn_status linattn_call(
 /** Loads the code and checks that the device can run it, without a launch. */
 LINATTN_API linattn_status linattn_prepare(linattn_function *function);
 
-/*===- The device, for programs without another CUDA library --------------===*/
+//===- The device, for programs without another CUDA library ------------===//
 
 typedef struct {
   char name[128];

@@ -82,10 +82,14 @@ static std::string readFile(const std::filesystem::path &path) {
   return bytes;
 }
 
+/// Null if `optional` and the file is something else.
 static std::unique_ptr<linattn_function>
-loadFunction(const std::filesystem::path &path) {
+loadFunction(const std::filesystem::path &path, bool optional) {
+  std::string json = readFile(path);
+  if (optional && !isDescription(json))
+    return nullptr;
   std::unique_ptr<Description> description =
-      parseDescription(readFile(path), path.string());
+      parseDescription(std::move(json), path.string());
   std::string cubin, ptx;
   if (!description->cubinFile.empty())
     cubin = readFile(path.parent_path() / description->cubinFile);
@@ -105,19 +109,22 @@ loadFunction(const std::filesystem::path &path) {
 linattn_status linattn_load(const char *path, linattn_artifact **artifact) {
   return guarded([&] {
     auto result = std::make_unique<linattn_artifact>();
+    bool isFolder = std::filesystem::is_directory(path);
     std::vector<std::filesystem::path> files = {path};
-    if (std::filesystem::is_directory(path)) {
+    if (isFolder) {
       files.clear();
       for (const auto &entry : std::filesystem::directory_iterator(path))
         if (entry.path().extension() == ".json")
           files.push_back(entry.path());
       std::sort(files.begin(), files.end());
-      if (files.empty())
-        throw Error(LINATTN_ERROR_ARTIFACT,
-                    std::string(path) + ": has a NAME.json, got none");
     }
     for (const std::filesystem::path &file : files)
-      result->functions.push_back(loadFunction(file));
+      if (auto function = loadFunction(file, /*optional=*/isFolder))
+        result->functions.push_back(std::move(function));
+    if (result->functions.empty())
+      throw Error(LINATTN_ERROR_ARTIFACT,
+                  std::string(path) +
+                      ": has a NAME.json of linattn-compile, got none");
     *artifact = result.release();
   });
 }

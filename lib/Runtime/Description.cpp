@@ -532,3 +532,8 @@ linattn::runtime::parseDescription(std::string json,
   description->json = std::move(json);
   return description;
 }
+
+bool linattn::runtime::isDescription(const std::string &json) {
+  Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  return root.is_object() && root.contains("format");
+}

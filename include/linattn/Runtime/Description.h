@@ -131,6 +131,9 @@ constexpr const char *kMultiprocessors = "$multiprocessors";
 std::unique_ptr<Description> parseDescription(std::string json,
                                               const std::string &origin);
 
+/// Whether a file says that it is a description, of whatever version.
+bool isDescription(const std::string &json);
+
 std::optional<linattn_dtype> parseDType(const std::string &name);
 
 /// "N + 1", as the messages print it.

@@ -99,6 +99,16 @@ class Function:
         check(library().linattn_workspace_bytes(self._handle, given, len(given), byref(size)))
         return size.value
 
+    def result_shapes(self, *args, **kwargs):
+        """Name, dtype and shape of each result for these arguments."""
+        given, _ = self._arguments(self._values(args, kwargs), 0)
+        made = (Tensor * len(self.results))()
+        check(library().linattn_infer_results(self._handle, given, len(given), made, len(made)))
+        return [
+            (r.name.decode(), tensors.dtype_name(r.dtype), tuple(m.sizes[: m.rank]))
+            for r, m in zip(self.results, made)
+        ]
+
     def __call__(self, *args, out=None, workspace=None, stream=None, **kwargs):
         """`out`: a tensor, or None, per result; `workspace`: a tensor whose memory
         is used; `stream`: of any library, default: the current one."""
