@@ -2,6 +2,7 @@
 #   linattn-opt, linattn-run, ... (every tool), mlir-opt, FileCheck, not, count
 #   %python    the project's Python (.venv where it exists)
 #   %examples  the folder of the example recurrences
+#   %cc_runtime  a C compiler that finds the runtime
 #   %ptxas     the newest ptxas found; tests that need it say `REQUIRES: ptxas`
 # Features: ptxas, numpy, asan, and one per linattn tool that was built.
 
@@ -35,6 +36,19 @@ python = first_executable(
 )
 config.substitutions.append(("%python", python))
 config.substitutions.append(("%examples", os.path.join(src, "examples")))
+# The runtime without a GPU: a C program that links it, and a libcuda over the
+# simulator.
+lib = os.path.join(config.linattn_obj_root, "lib")
+cc = f"{config.linattn_cc} -std=c11 -Wall -Wextra -Werror -O1 -I{src}/include"
+config.substitutions.append(
+    ("%cc_runtime", f"{cc} -L{lib} -Wl,-rpath,{lib}")
+)
+llvm_config.with_environment(
+    "LINATTN_LIBCUDA", os.path.join(lib, "liblinattn-simulated-libcuda.so")
+)
+llvm_config.with_environment(
+    "LINATTN_RUNTIME", os.path.join(lib, "liblinattn_runtime.so")
+)
 # Adds a %python of its own: lit takes the first that it finds.
 llvm_config.use_default_substitutions()
 llvm_config.with_environment("PYTHONPATH", os.path.join(src, "python"))

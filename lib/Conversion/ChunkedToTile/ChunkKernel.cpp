@@ -51,6 +51,25 @@ LogicalResult ChunkKernel::check(ChunkedOp op) {
   return success();
 }
 
+/// Bytes of the pieces in which rows of an output go to memory.
+static int64_t storeAlignmentOf(RankedTensorType type) {
+  return std::max<int64_t>(alignmentOf(type), type.getElementTypeBitWidth() / 8);
+}
+
+void ChunkKernel::addAlignments(const KernelSignature &signature, ChunkedOp op,
+                                llvm::DenseMap<unsigned, int64_t> &alignments) {
+  for (auto [operand, arg] : llvm::zip(op.getTokens(), op.getTokenArgs()))
+    if (tensorOf(arg).getRank() == 2)
+      alignments[*signature.getOperand(operand)] = alignmentOf(tensorOf(arg));
+  auto yield = op.getBlock()->getTerminator();
+  for (unsigned number : llvm::seq(op.getNumOutputs())) {
+    RankedTensorType type = tensorOf(yield->getOperand(number));
+    if (type.getRank() == 2)
+      for (unsigned target : signature.getResult(number))
+        alignments[target] = storeAlignmentOf(type);
+  }
+}
+
 Value ChunkKernel::index(int64_t value) {
   return arith::ConstantIndexOp::create(builder, loc, value);
 }
@@ -401,6 +420,6 @@ void ChunkKernel::storeOutput(unsigned number) {
       tile::StoreOp::create(builder, loc, smem, tensors[target], indices,
                             ArrayRef<int64_t>{tokenDim, inner},
                             ValueRange{rowsLeft, sliceBound(value, 1)},
-                            uint64_t(align));
+                            uint64_t(storeAlignmentOf(type)));
   });
 }

@@ -30,6 +30,9 @@ public:
 
   /// Refuses, with an error at the operation, what the kernel cannot do.
   static mlir::LogicalResult check(ChunkedOp op);
+  /// What the kernel's wide copies ask of the addresses of its operands.
+  static void addAlignments(const KernelSignature &signature, ChunkedOp op,
+                            llvm::DenseMap<unsigned, int64_t> &alignments);
   /// Builds the kernel at the builder's place.
   mlir::gpu::GPUFuncOp run(llvm::StringRef name);
 

@@ -26,21 +26,21 @@ using namespace mlir;
 using namespace linattn;
 using namespace linattn::chunked_to_tile;
 
-/// How a kernel is launched: N sequences times what one of them takes.
-static DictionaryAttr describeLaunch(ChunkedOp op, const ChunkPlan &plan) {
+static KernelLaunch describeLaunch(const KernelSignature &signature,
+                                   ChunkedOp op, const ChunkPlan &plan) {
   Builder b(op.getContext());
   auto number = [&](StringRef name, int64_t value) {
     return b.getNamedAttr(name, b.getI64IntegerAttr(value));
   };
-  DictionaryAttr grid =
-      b.getDictionaryAttr({b.getNamedAttr("size", b.getStringAttr("N")),
-                           number("times", op.getNumHeads() * plan.slices)});
-  return b.getDictionaryAttr(
-      {b.getNamedAttr("grid", grid),
-       number("block", plan.warps * tile::kWarpSize),
+  KernelLaunch launch;
+  launch.blocksPerSequence = op.getNumHeads() * plan.slices;
+  launch.threads = plan.warps * tile::kWarpSize;
+  launch.plan = b.getDictionaryAttr(
+      {b.getNamedAttr("name", b.getStringAttr("chunkwise mma.sync, single")),
        number("heads", op.getNumHeads()), number("slices", plan.slices),
-       number("columns", plan.sliceWidth), number("chunk", op.getChunk()),
-       b.getNamedAttr("plan", b.getStringAttr("single"))});
+       number("columns", plan.sliceWidth), number("chunk", op.getChunk())});
+  ChunkKernel::addAlignments(signature, op, launch.alignments);
+  return launch;
 }
 
 namespace {
@@ -83,8 +83,8 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
     builder.setInsertionPointToStart(&module.getBodyRegion().front());
     ChunkKernel kernel(*signature, classes, *plan, builder);
     gpu::GPUFuncOp made = kernel.run(func.getName());
-    made->setAttr(kKernelAttr, signature->describe("chunkwise mma.sync",
-                                                   describeLaunch(op, *plan)));
+    made->setAttr(kKernelAttr, signature->describe(
+                                   describeLaunch(*signature, op, *plan)));
     func.erase();
     ++numKernels;
     return success();

@@ -183,6 +183,15 @@ Attribute KernelSignature::describeDim(Value argument, int64_t dim) const {
   auto type = cast<RankedTensorType>(argument.getType());
   if (!type.isDynamicDim(dim))
     return d.number(type.getDimSize(dim));
+  // Tokens share their sequences and their time, whatever each calls them.
+  if (llvm::is_contained(op.getTokens(), argument) &&
+      dim < int64_t(op.getHeadDim()))
+    argument = op.getTokens()[0];
+  bool perSequence = llvm::is_contained(op.getStates(), argument)
+                         ? !op.getSlots()
+                         : argument == op.getSlots();
+  if (perSequence && dim == 0 && !op.isPacked())
+    argument = op.getTokens()[0];
   auto names = func.getArgAttrOfType<ArrayAttr>(
       cast<BlockArgument>(argument).getArgNumber(), kArgDimsAttr);
   if (names && dim < (int64_t)names.size())
@@ -256,11 +265,15 @@ static std::string dtypeOf(RankedTensorType type) {
   return text;
 }
 
-DictionaryAttr KernelSignature::describe(StringRef lowering,
-                                         DictionaryAttr launch) const {
+DictionaryAttr KernelSignature::describe(const KernelLaunch &launch) const {
   MLIRContext *context = func.getContext();
   Describe d{Builder(context)};
   SmallVector<Attribute> arguments, outputs, parameters;
+  auto addAlignment = [&](SmallVector<NamedAttribute> &fields,
+                          std::optional<unsigned> tensor) {
+    if (int64_t bytes = tensor ? launch.alignments.lookup(*tensor) : 0)
+      fields.push_back(d.field("alignment", d.number(bytes)));
+  };
 
   for (BlockArgument argument : func.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
@@ -272,6 +285,7 @@ DictionaryAttr KernelSignature::describe(StringRef lowering,
         d.field("shape", describeShape(argument)),
         d.field("strides", describeStrides(type, isInnerContiguous(argument))),
         d.field("role", d.text(roleOf(argument)))};
+    addAlignment(fields, getOperand(argument));
     if (argument == op.getSlots())
       fields.push_back(d.field("padding", d.number(op.getPaddingSlot())));
     arguments.push_back(d.object(fields));
@@ -291,6 +305,9 @@ DictionaryAttr KernelSignature::describe(StringRef lowering,
         d.field("role", d.text(number < numOutputs            ? "output"
                                : number < numOutputs + states ? "final state"
                                                               : "snapshots"))};
+    ArrayRef<unsigned> targets = getResult(number);
+    addAlignment(fields, targets.empty() ? std::nullopt
+                                         : std::optional(targets.front()));
     if (BlockArgument pool = getInPlaceArgument(value))
       fields.push_back(d.field("in_place", d.text(nameOf(pool))));
     if (number >= numOutputs + states)
@@ -327,11 +344,19 @@ DictionaryAttr KernelSignature::describe(StringRef lowering,
                  d.text(tensors[operands.lookup(op.getSeqlens())].name)),
          d.field("dimension", d.number(0)), d.field("plus", d.number(-1))});
 
-  return d.object({d.field("lowering", d.text(lowering)),
+  DictionaryAttr blocks =
+      d.object({d.field("of", d.text("N")),
+                d.field("times", d.number(launch.blocksPerSequence))});
+  DictionaryAttr described = d.object(
+      {d.field("kernel", d.text(func.getName())),
+       d.field("grid", ArrayAttr::get(context, {blocks})),
+       d.field("block", ArrayAttr::get(context, {d.number(launch.threads)})),
+       d.field("parameters", ArrayAttr::get(context, parameters))});
+
+  return d.object({d.field("plan", launch.plan),
                    d.field("arguments", ArrayAttr::get(context, arguments)),
                    d.field("results", ArrayAttr::get(context, outputs)),
-                   d.field("parameters", ArrayAttr::get(context, parameters)),
                    d.field("sizes", d.object({d.field("T", time),
                                               d.field("N", sequences)})),
-                   d.field("launch", launch)});
+                   d.field("launches", ArrayAttr::get(context, {described}))});
 }

@@ -25,6 +25,16 @@ struct TensorParameter {
   unsigned numStrides() const { return type.getRank() - contiguousInner; }
 };
 
+/// How a kernel is launched, beside its parameters.
+struct KernelLaunch {
+  int64_t blocksPerSequence, threads;
+  /// For people: a name, and what was chosen.
+  mlir::DictionaryAttr plan;
+  /// Bytes that the address and the free strides of a parameter are multiples
+  /// of, where that is more than an element.
+  llvm::DenseMap<unsigned, int64_t> alignments;
+};
+
 /// A function that is one recurrence, or its chunk form, between its arguments
 /// and its results.
 class KernelSignature {
@@ -48,10 +58,9 @@ public:
     return results[number];
   }
 
-  /// The description of the kernel: what made it, arguments, results,
-  /// parameters, and its launch.
-  mlir::DictionaryAttr describe(llvm::StringRef lowering,
-                                mlir::DictionaryAttr launch) const;
+  /// The description of the kernel: the plan, arguments, results, and its launch
+  /// (docs/Artifacts.md).
+  mlir::DictionaryAttr describe(const KernelLaunch &launch) const;
 
 private:
   mlir::LogicalResult addOperands();

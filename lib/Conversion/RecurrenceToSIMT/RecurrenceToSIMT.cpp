@@ -31,19 +31,19 @@ using namespace mlir;
 using namespace linattn;
 using namespace linattn::simt;
 
-/// How a kernel is launched: N sequences times what one of them takes.
-static DictionaryAttr describeLaunch(RecurrenceOp op, const KernelPlan &plan) {
+static KernelLaunch describeLaunch(RecurrenceOp op, const KernelPlan &plan) {
   Builder b(op.getContext());
   auto number = [&](StringRef name, int64_t value) {
     return b.getNamedAttr(name, b.getI64IntegerAttr(value));
   };
-  DictionaryAttr grid =
-      b.getDictionaryAttr({b.getNamedAttr("size", b.getStringAttr("N")),
-                           number("times", op.getNumHeads() * plan.slices)});
-  return b.getDictionaryAttr(
-      {b.getNamedAttr("grid", grid), number("block", plan.threads),
+  KernelLaunch launch;
+  launch.blocksPerSequence = op.getNumHeads() * plan.slices;
+  launch.threads = plan.threads;
+  launch.plan = b.getDictionaryAttr(
+      {b.getNamedAttr("name", b.getStringAttr("token-serial SIMT")),
        number("heads", op.getNumHeads()), number("slices", plan.slices),
        number("columns", plan.width), number("lanes", plan.lanes)});
+  return launch;
 }
 
 namespace {
