@@ -136,4 +136,15 @@ void linattn::registerLinAttnPipelines() {
       "linattn-to-nvvm-serial",
       "Level 0 to token-serial kernels in the LLVM dialect for NVIDIA GPUs",
       buildSerialNVVMPipeline);
+  PassPipelineRegistration<NVVMPipelineOptions>(
+      "linattn-tile-to-nvvm",
+      "Level 2, planned, to kernels in the LLVM dialect for NVIDIA GPUs",
+      buildTileToNVVMPipeline);
+  PassPipelineRegistration<ChunkwiseNVVMOptions>(
+      "linattn-to-tile", "Level 0 to planned kernels on tiles",
+      buildChunkwiseToTilePipeline);
+  PassPipelineRegistration<ChunkwiseNVVMOptions>(
+      "linattn-to-nvvm",
+      "Level 0 to kernels in the LLVM dialect for NVIDIA GPUs, in chunks",
+      buildChunkwiseNVVMPipeline);
 }
