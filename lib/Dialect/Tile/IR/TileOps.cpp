@@ -213,9 +213,9 @@ LogicalResult ChannelAcquireOp::verify() {
 }
 
 LogicalResult ChannelWaitOp::verify() {
-  if (int64_t(getPending()) >= getChannel().getType().getStages())
-    return emitOpError("pending is less than the stages, got ")
-           << getPending() << " of " << getChannel().getType().getStages();
+  if (int64_t(getPending()) < 0)
+    return emitOpError("pending is not negative, got ")
+           << int64_t(getPending());
   return verifyTiles(*this, getChannel().getType(), getResultTypes());
 }
 

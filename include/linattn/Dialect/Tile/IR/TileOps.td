@@ -263,16 +263,16 @@ def Tile_ChannelCommitOp : Tile_Op<"channel.commit"> {
 def Tile_ChannelWaitOp : Tile_Op<"channel.wait"> {
   let summary = "waits until a stage is full, and gives its tiles to the reader";
   let description = [{
-    `pending` counts the later commits whose copies may still be under way (kernels
-    without roles, where copies of the same threads land in order); the pass that
-    pipelines loads sets it.
+    `pending` counts the later commits, of all channels, whose copies may still be
+    under way (kernels without roles, where copies of the same threads land in
+    order); the pass that pipelines loads sets it.
 
     Example: `%k = tile.channel.wait %c[%i] pending = 1 : !tile.channel<2, !tile.smem<..>> -> !tile.smem<..>`
 
     Constraints:
 
     * (channel_wait_c1) The results are the tiles of the channel.
-    * (channel_wait_c2) pending is less than the number of stages.
+    * (channel_wait_c2) pending is not negative.
   }];
   let arguments = (ins Arg<Tile_Channel, "", [MemRead, MemWrite]>:$channel, Index:$step,
     DefaultValuedAttr<I64Attr, "0">:$pending);
