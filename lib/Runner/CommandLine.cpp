@@ -140,9 +140,9 @@ struct Options {
           clEnumValN(GateDistribution::Mixed, "mixed",
                      "one of these per channel, or another one per token")),
       cl::cat(category)};
-  cl::opt<std::string> seed{
-      claim("seed"), cl::desc("Seed of what is drawn (default 0)"),
-      cl::value_desc("N"), cl::cat(category)};
+  cl::opt<std::string> seed{claim("seed"),
+                            cl::desc("Seed of what is drawn (default 0)"),
+                            cl::value_desc("N"), cl::cat(category)};
   cl::opt<std::string> device{
       claim("device"), cl::desc("cpu (default), sim, cuda"), cl::init("cpu"),
       cl::value_desc("NAME"), cl::cat(category)};
@@ -175,10 +175,11 @@ struct Options {
                      cl::desc("Times further runs and counts tokens/s"),
                      cl::cat(category)};
   cl::opt<std::string> repeat{claim("repeat"),
-                           cl::desc("Runs to time (default 5)"),
-                           cl::value_desc("N"), cl::cat(category)};
+                              cl::desc("Runs to time (default 5)"),
+                              cl::value_desc("N"), cl::cat(category)};
   cl::opt<std::string> threads{
-      claim("threads"), cl::desc("Threads of parallel loops (default: all)"), cl::value_desc("N"), cl::cat(category)};
+      claim("threads"), cl::desc("Threads of parallel loops (default: all)"),
+      cl::value_desc("N"), cl::cat(category)};
   cl::opt<std::string> json{
       claim("json"),
       cl::desc("Writes the report as JSON to a file, or - for stdout"),

@@ -100,8 +100,8 @@ private:
     while (!consume(")")) {
       int64_t size;
       rest = rest.ltrim();
-      StringRef digits = rest.take_while(
-          [](char c) { return llvm::isDigit(c) || c == '-'; });
+      StringRef digits =
+          rest.take_while([](char c) { return llvm::isDigit(c) || c == '-'; });
       if (digits.getAsInteger(10, size))
         return false;
       if (size < 0)

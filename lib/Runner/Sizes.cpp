@@ -138,8 +138,8 @@ llvm::Expected<Shape> Sizes::shapeOf(const Argument &argument) const {
       size = get(dim.name);
       if (!size)
         return usageError("dimension " + dim.name + " (dimension " + Twine(i) +
-                          " of argument '" + argument.name + "') has no size; " +
-                          howToGive(argument, dim));
+                          " of argument '" + argument.name +
+                          "') has no size; " + howToGive(argument, dim));
       *size += dim.plus;
     }
     shape.push_back(*size);

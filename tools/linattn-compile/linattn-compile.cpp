@@ -31,10 +31,11 @@ static cl::opt<std::string>
     function("function", cl::value_desc("NAME"),
              cl::desc("default: every public function with a body"),
              cl::cat(category));
-static cl::opt<std::string> folder("o", cl::init("."), cl::value_desc("DIR"),
-                                   cl::desc("folder for the files, which is made if there is "
-                                            "none; default: the current folder"),
-                                   cl::cat(category));
+static cl::opt<std::string>
+    folder("o", cl::init("."), cl::value_desc("DIR"),
+           cl::desc("folder for the files, which is made if there is "
+                    "none; default: the current folder"),
+           cl::cat(category));
 static cl::opt<bool> noCubin("no-cubin", cl::desc("PTX only, without ptxas"),
                              cl::cat(category));
 static cl::opt<std::string>
