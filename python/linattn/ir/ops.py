@@ -1,11 +1,12 @@
 """The operations of the dialect, one function each. Each gives its value, or its
 operation where it has several results or a region."""
 
+from ..tracing import number_text
 from . import Type, at_end, create, here, vector
 
 
 def _float(value):
-    return f"{float(value)!r} : f64"
+    return f"{number_text(value)} : f64"
 
 
 def _value(name, operands, results, attributes=None):
@@ -60,7 +61,7 @@ def yield_(values, context=None):
 
 
 def _segments(*sizes):
-    return "array<i32: " + ", ".join(map(str, sizes)) + ">"
+    return "array<i32: " + ", ".join(str(int(s)) for s in sizes) + ">"
 
 
 def _optional(*values):
