@@ -22,30 +22,26 @@ def describe(name, array):
 def numpy_make(shape, dtype):
     import numpy as np
 
-    return np.empty(shape, _numpy_types()[dtype])
+    return np.empty(shape, numpy_type(dtype))
 
 
-def _numpy_types():
+def numpy_zeros(shape, dtype):
+    import numpy as np
+
+    return np.zeros(shape, numpy_type(dtype))
+
+
+def numpy_type(dtype):
     if not _NUMPY:
         import numpy as np
 
         _NUMPY.update(
-            f16=np.float16, bf16=np.int16, f32=np.float32, f64=np.float64,
-            i32=np.int32, i64=np.int64,
+            f16=np.float16, f32=np.float32, f64=np.float64, i32=np.int32, i64=np.int64
         )
-    return _NUMPY
+    return _NUMPY[dtype] if dtype != "bf16" else bfloat16()
 
 
 _NUMPY = {}
-
-
-def numpy_make_bf16(shape, dtype):
-    """Memory for bfloat16, which numpy gets from ml_dtypes."""
-    import numpy as np
-
-    if dtype != "bf16":
-        return numpy_make(shape, dtype)
-    return np.empty(shape, bfloat16())
 
 
 def bfloat16():
@@ -58,28 +54,39 @@ def bfloat16():
     return ml_dtypes.bfloat16
 
 
+def torch_type(dtype):
+    import torch
+
+    return getattr(
+        torch,
+        dict(f16="float16", bf16="bfloat16", f32="float32", f64="float64", i32="int32",
+             i64="int64")[dtype],
+    )
+
+
 def torch_make(shape, dtype):
     import torch
 
-    types = dict(
-        f16=torch.float16, bf16=torch.bfloat16, f32=torch.float32, f64=torch.float64,
-        i32=torch.int32, i64=torch.int64,
-    )
-    return torch.empty(shape, dtype=types[dtype])
+    return torch.empty(shape, dtype=torch_type(dtype))
+
+
+def torch_zeros(shape, dtype):
+    import torch
+
+    return torch.zeros(shape, dtype=torch_type(dtype))
 
 
 def jax_finish(array, dtype):
     import jax.numpy as jnp
 
-    # A copy on the CPU at most: jax owns its memory.
     return jnp.asarray(array)
 
 
-def library_of(array):
-    """(make, finish) of the library that `array` is from; numpy for others."""
+def library_of(array, zeros):
+    """(make, finish) of the library that `array` is from; numpy for others. `zeros`:
+    the function does not write every row of its results."""
     package = type(array).__module__.partition(".")[0]
     if package == "torch":
-        return torch_make, None
-    if package in ("jax", "jaxlib"):
-        return numpy_make_bf16, jax_finish
-    return numpy_make_bf16, None
+        return (torch_zeros if zeros else torch_make), None
+    finish = jax_finish if package in ("jax", "jaxlib") else None
+    return (numpy_zeros if zeros else numpy_make), finish

@@ -1,9 +1,21 @@
 """What linattn raises. A message begins with the file and line of the user's
-program that it is about, where there is one."""
+program that it is about."""
+
+import re
+
+from .source import at_user_line
+
+PLACE = re.compile(r"[^\n:]*:\d+(:\d+)?: ")
 
 
 class Error(Exception):
     """Any error of linattn's own."""
+
+    def __init__(self, message=""):
+        message = str(message)
+        if not PLACE.match(message):
+            message = at_user_line(message)
+        super().__init__(message)
 
 
 class TraceError(Error, ValueError):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from . import arrays, code
 from .emit import Argument, Signature
-from .errors import ArgumentError, Error
+from .errors import PLACE, ArgumentError, Error
 from .kinds import parse_kind
 from .levels import PARTS, pipeline_of
 from .shapes import WIDTHS
@@ -59,7 +59,8 @@ class Op:
         initial_state: [N, H, K, V] (a tuple for several states); zeros if left out.
         cu_seqlens: offsets of packed sequences, [N + 1]; tokens are then [T, H, ..].
         slots: rows of `initial_state`, a pool updated in place, one per sequence.
-        Returns the outputs, the final states, then snapshots."""
+        Returns the outputs, the final states, then snapshots. Rows of no sequence are
+        zero."""
         if named:
             given = self._order(given, named)
         states = initial_state
@@ -85,8 +86,8 @@ class Op:
                 states += (slots,)
             try:
                 result = last[0].call(*given, *states, make=last[1], finish=last[2])
-            except ValueError as error:
-                raise ArgumentError(f"{self.name}: {error}") from None
+            except (ValueError, TypeError) as error:
+                self._refuse(error)
             if result is not NotImplemented:
                 return result
             states = states[: self.states]
@@ -124,8 +125,12 @@ class Op:
             )
         return tuple(states)
 
-    def _refuse(self, message):
-        raise ArgumentError(f"{self.name}: {message}") from None
+    def _refuse(self, error):
+        """Says where the call is, and whose error it is."""
+        message = PLACE.sub("", str(error), count=1)
+        if not message.startswith(f"{self.name}: "):
+            message = f"{self.name}: {message}"
+        raise ArgumentError(message) from None
 
     def _first_call(self, given, states, cu_seqlens, slots):
         """Of these types and sizes; or a wrong one."""
@@ -142,16 +147,21 @@ class Op:
             from . import gpu
 
             return gpu.call(self, signature, options, given, states, cu_seqlens, slots)
-        function = self._function(signature, options)
-        make, finish = arrays.library_of(given[0])
+        try:
+            function = self._function(signature, options)
+        except ArgumentError as error:
+            self._refuse(error)
+        make, finish = arrays.library_of(
+            given[0], zeros=cu_seqlens is not None or slots is not None
+        )
         self._last = (
             function, make, finish, type(given[0]), cu_seqlens is None, slots is None,
         )
         extra = [x for x in (cu_seqlens, slots) if x is not None]
         try:
             result = function.call(*given, *states, *extra, make=make, finish=finish)
-        except ValueError as error:
-            raise ArgumentError(f"{self.name}: {error}") from None
+        except (ValueError, TypeError) as error:
+            self._refuse(error)
         assert result is not NotImplemented, "compiled for other arrays than these"
         return result
 

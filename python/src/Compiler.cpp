@@ -218,7 +218,12 @@ NB_MODULE(_compiler, m) {
         try {
           std::rethrow_exception(p);
         } catch (const CompileError &error) {
-          PyErr_SetString(static_cast<PyObject *>(payload), error.what());
+          // Made here, where the user's frame still runs: it looks its line up.
+          auto *type = static_cast<PyObject *>(payload);
+          if (PyObject *made = PyObject_CallFunction(type, "s", error.what())) {
+            PyErr_SetObject(type, made);
+            Py_DECREF(made);
+          }
         }
       },
       base.ptr());

@@ -18,6 +18,9 @@ static Operation make(const std::string &name, const Location &location,
                       nb::dict attributes, int regions) {
   ContextPtr context = location.context;
   Diagnostics diagnostics(context);
+  // Text loads dialects as it names them; so does a name here.
+  std::string dialect = name.substr(0, name.find('.'));
+  mlirContextGetOrLoadDialect(context->get(), view(dialect));
   MlirOperationState state =
       mlirOperationStateGet(view(name), location.location);
   std::vector<MlirValue> values;
