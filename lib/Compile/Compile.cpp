@@ -65,6 +65,32 @@ linattn::compileKernel(ModuleOp module, StringRef function, StringRef chip) {
   return result;
 }
 
+llvm::Expected<CompiledKernel>
+linattn::compileTileKernel(Operation *gpuModule, StringRef chip) {
+  auto source = cast<gpu::GPUModuleOp>(gpuModule);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(gpuModule->getLoc());
+  module->push_back(gpuModule->clone());
+  PassManager passes(gpuModule->getContext());
+  (void)applyPassManagerCLOptions(passes);
+  NVVMPipelineOptions pipeline;
+  pipeline.chip = chip.str();
+  buildTileToNVVMPipeline(passes, pipeline);
+  if (failed(passes.run(*module)))
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   "does not compile for " + chip);
+  auto kernels = *module->getOps<gpu::GPUModuleOp>().begin();
+  CompiledKernel result;
+  result.name = source.getName().str();
+  if (Operation *kernel = kernels.lookupSymbol(result.name))
+    if (auto description = kernel->getAttrOfType<DictionaryAttr>(kKernelAttr))
+      result.description = toJSON(description);
+  llvm::Expected<std::string> ptx = translateToPTX(kernels, chip);
+  if (!ptx)
+    return ptx.takeError();
+  result.ptx = std::move(*ptx);
+  return result;
+}
+
 namespace {
 
 class Compilation {
@@ -87,7 +113,7 @@ private:
     return failure();
   }
   LogicalResult write(StringRef function, StringRef suffix, StringRef bytes);
-  LogicalResult compileForGPU(func::FuncOp func);
+  LogicalResult compileForGPU(Operation *unit);
   LogicalResult compileForCPU(func::FuncOp func);
   llvm::json::Object describeTools();
 
@@ -133,10 +159,13 @@ static llvm::json::Object describe(const Resources &resources) {
                             {"notes", std::move(notes)}};
 }
 
-LogicalResult Compilation::compileForGPU(func::FuncOp func) {
-  StringRef name = func.getName();
+/// A function, or the gpu.module of a kernel on tiles.
+LogicalResult Compilation::compileForGPU(Operation *unit) {
+  StringRef name = SymbolTable::getSymbolName(unit);
   llvm::Expected<CompiledKernel> kernel =
-      compileKernel(module, name, options.target);
+      isa<gpu::GPUModuleOp>(unit)
+          ? compileTileKernel(unit, options.target)
+          : compileKernel(module, name, options.target);
   if (!kernel)
     return fail(name, kernel.takeError());
   if (failed(write(name, ".ptx", kernel->ptx)))
@@ -197,11 +226,15 @@ CompileResult Compilation::run() {
     if (!feature)
       return badUsage(llvm::toString(feature.takeError()) + ", cpu");
   }
-  SmallVector<func::FuncOp> functions;
+  SmallVector<Operation *> functions;
   for (auto func : module.getOps<func::FuncOp>())
     if (!func.isDeclaration() && func.isPublic() &&
         (options.function.empty() || func.getName() == options.function))
       functions.push_back(func);
+  if (!isCPU())
+    for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+      if (options.function.empty() || kernels.getName() == options.function)
+        functions.push_back(kernels);
   if (functions.empty())
     return badUsage(options.function.empty()
                         ? Twine("the module has no public function with a body")
@@ -224,11 +257,16 @@ CompileResult Compilation::run() {
     return CompileResult::Failed;
   }
   bool allDone = true;
-  for (func::FuncOp func : functions) {
-    progress << func.getName() << ": " << options.target << ", "
-             << (isCPU() ? "token-serial loops" : "token-serial SIMT") << "\n";
+  for (Operation *unit : functions) {
+    auto func = dyn_cast<func::FuncOp>(unit);
+    progress << SymbolTable::getSymbolName(unit) << ": " << options.target
+             << ", "
+             << (!func     ? "kernel on tiles"
+                 : isCPU() ? "token-serial loops"
+                           : "token-serial SIMT")
+             << "\n";
     auto start = std::chrono::steady_clock::now();
-    LogicalResult result = isCPU() ? compileForCPU(func) : compileForGPU(func);
+    LogicalResult result = isCPU() ? compileForCPU(func) : compileForGPU(unit);
     std::chrono::duration<double> seconds =
         std::chrono::steady_clock::now() - start;
     progress << llvm::formatv("  {0} in {1:f2} s\n",

@@ -137,4 +137,8 @@ void linattn::registerLinAttnPipelines() {
       "linattn-to-nvvm-serial",
       "Level 0 to token-serial kernels in the LLVM dialect for NVIDIA GPUs",
       buildSerialNVVMPipeline);
+  PassPipelineRegistration<NVVMPipelineOptions>(
+      "linattn-tile-to-nvvm",
+      "Level 2, planned, to kernels in the LLVM dialect for NVIDIA GPUs",
+      buildTileToNVVMPipeline);
 }

@@ -27,14 +27,28 @@ static void addKernelsToLLVM(OpPassManager &pm) {
   kernels.addPass(createCanonicalizerPass());
 }
 
+static void attachTarget(OpPassManager &pm,
+                         const NVVMPipelineOptions &options) {
+  GpuNVVMAttachTargetOptions target;
+  target.chip = options.chip;
+  target.optLevel = 3;
+  pm.addPass(createGpuNVVMAttachTarget(target));
+}
+
 void linattn::buildSerialNVVMPipeline(OpPassManager &pm,
                                       const NVVMPipelineOptions &options) {
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
   pm.addPass(createRecurrenceToSIMT());
-  GpuNVVMAttachTargetOptions target;
-  target.chip = options.chip;
-  target.optLevel = 3;
-  pm.addPass(createGpuNVVMAttachTarget(target));
+  attachTarget(pm, options);
+  addKernelsToLLVM(pm);
+}
+
+void linattn::buildTileToNVVMPipeline(OpPassManager &pm,
+                                      const NVVMPipelineOptions &options) {
+  ConvertTileToNVVMOptions conversion;
+  conversion.chip = options.chip;
+  pm.nest<gpu::GPUModuleOp>().addPass(createConvertTileToNVVM(conversion));
+  attachTarget(pm, options);
   addKernelsToLLVM(pm);
 }

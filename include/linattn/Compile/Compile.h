@@ -21,6 +21,7 @@ class DialectRegistry;
 class DictionaryAttr;
 class MLIRContext;
 class ModuleOp;
+class Operation;
 namespace func {
 class FuncOp;
 }
@@ -61,6 +62,10 @@ struct CompiledKernel {
 llvm::Expected<CompiledKernel> compileKernel(mlir::ModuleOp module,
                                              llvm::StringRef function,
                                              llvm::StringRef chip);
+
+/// Lowers a gpu.module with one kernel on tiles, of its name, to PTX.
+llvm::Expected<CompiledKernel> compileTileKernel(mlir::Operation *gpuModule,
+                                                 llvm::StringRef chip);
 
 /// An attribute of dictionaries, arrays, strings, integers and booleans as
 /// JSON.

@@ -45,6 +45,11 @@ struct NVVMPipelineOptions : mlir::PassPipelineOptions<NVVMPipelineOptions> {
 void buildSerialNVVMPipeline(mlir::OpPassManager &pm,
                              const NVVMPipelineOptions &options);
 
+/// Level 2, kernels on tiles with their shared memory planned and their barriers
+/// placed, to the LLVM dialect with NVVM.
+void buildTileToNVVMPipeline(mlir::OpPassManager &pm,
+                             const NVVMPipelineOptions &options);
+
 /// Registers the pipelines for linattn-opt.
 void registerLinAttnPipelines();
 
