@@ -56,11 +56,9 @@ static llvm::Error check(const CompileOptions &options) {
     if (!feature)
       return makeError(llvm::toString(feature.takeError()) + ", cpu");
   }
-  if (options.lowering != "serial" &&
-      !(isCPU && options.lowering == "chunkwise"))
-    return makeError("the lowering is serial" +
-                     Twine(isCPU ? " or chunkwise" : " on " + options.target) +
-                     ", got '" + options.lowering + "'");
+  if (!llvm::is_contained({"auto", "chunkwise", "serial"}, options.lowering))
+    return makeError("the lowering is auto, chunkwise or serial, got '" +
+                     Twine(options.lowering) + "'");
   if (options.chunk < 1)
     return makeError("a chunk has at least one token, got " +
                      Twine(options.chunk));
@@ -71,7 +69,7 @@ static llvm::Expected<Artifact> compile(ModuleOp module, bool widen,
                                         CompileOptions options) {
   if (llvm::Error error = check(options))
     return error;
-  auto names = selectFunctions(module, options.function);
+  auto names = selectFunctions(module, options);
   if (!names)
     return names.takeError();
   if (names->size() != 1)

@@ -1,17 +1,15 @@
 //===- Compile.cpp - functions to files -----------------------------------===//
 
 #include "linattn/Compile/Artifact.h"
-#include "linattn/Conversion/Passes.h"
+#include "linattn/Compile/Cache.h"
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
-#include "linattn/Pipelines/Pipelines.h"
+#include "linattn/Dialect/Tile/IR/Tile.h"
 #include "linattn/Target/CPU.h"
 #include "linattn/Target/NVPTX.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -24,33 +22,31 @@ using namespace linattn;
 void linattn::registerCompileDialects(DialectRegistry &registry) {
   registerAllDialects(registry);
   registerAllExtensions(registry);
-  registry.insert<LinAttnDialect>();
+  registry.insert<LinAttnDialect, tile::TileDialect>();
   registerNVPTXTranslations(registry);
   registerCPUTranslations(registry);
 }
 
-llvm::Expected<CompiledKernel>
-linattn::compileKernel(ModuleOp module, StringRef function, StringRef chip) {
-  OwningOpRef<ModuleOp> copy = isolateFunction(module, function);
-  PassManager passes(module.getContext());
-  (void)applyPassManagerCLOptions(passes);
-  NVVMPipelineOptions pipeline;
-  pipeline.chip = chip.str();
-  buildSerialNVVMPipeline(passes, pipeline);
-  if (failed(passes.run(*copy)))
-    return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                   "does not compile for " + chip);
-  auto kernels = *copy->getOps<gpu::GPUModuleOp>().begin();
-  Operation *kernel = kernels.lookupSymbol(function);
-  CompiledKernel result;
-  result.name = function.str();
-  result.description =
-      toJSON(kernel->getAttrOfType<DictionaryAttr>(kKernelAttr));
-  llvm::Expected<std::string> ptx = translateToPTX(kernels, chip);
-  if (!ptx)
-    return ptx.takeError();
-  result.ptx = std::move(*ptx);
-  return result;
+/// Makes the folder where there is none, and a file in it: permissions do not
+/// tell whether that works (root, and file systems that are read-only).
+static std::error_code makeFolder(StringRef folder) {
+  if (std::error_code error = llvm::sys::fs::create_directories(folder))
+    return error;
+  SmallString<128> pattern(folder), probe;
+  llvm::sys::path::append(pattern, ".linattn-%%%%%%%%");
+  int file;
+  if (std::error_code error =
+          llvm::sys::fs::createUniqueFile(pattern, file, probe))
+    return error;
+  llvm::sys::fs::closeFile(file);
+  return llvm::sys::fs::remove(probe);
+}
+
+/// Milliseconds.
+static double since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 namespace {
@@ -74,8 +70,11 @@ private:
              << llvm::toString(std::move(error)) << "\n";
     return failure();
   }
-  LogicalResult write(StringRef function, StringRef suffix, StringRef bytes);
+  LogicalResult write(StringRef function, const CachedFiles &files);
   LogicalResult compile(StringRef name);
+  /// Compiles, says what came out, and gives the files.
+  llvm::Expected<CachedFiles> makeFiles(StringRef name);
+  void report(const Artifact &artifact);
 
   ModuleOp module;
   const CompileOptions &options;
@@ -83,64 +82,108 @@ private:
   std::optional<Ptxas> ptxas;
 };
 
-LogicalResult Compilation::write(StringRef function, StringRef suffix,
-                                 StringRef bytes) {
-  SmallString<128> path(options.folder);
-  llvm::sys::path::append(path, function + suffix);
-  std::error_code error;
-  llvm::raw_fd_ostream stream(path, error);
-  if (!error) {
-    stream << bytes;
-    stream.close();
-    error = stream.error();
+LogicalResult Compilation::write(StringRef function, const CachedFiles &files) {
+  for (const auto &[suffix, bytes] : files) {
+    SmallString<128> path(options.folder);
+    llvm::sys::path::append(path, function + suffix);
+    std::error_code error;
+    llvm::raw_fd_ostream stream(path, error);
+    if (!error) {
+      stream << bytes;
+      stream.close();
+      error = stream.error();
+    }
+    if (!error)
+      continue;
+    stream.clear_error();
+    return fail(function,
+                llvm::createStringError(error, "cannot write " + path));
   }
-  if (!error)
-    return success();
-  stream.clear_error();
-  return fail(function, llvm::createStringError(error, "cannot write " + path));
+  return success();
 }
 
-LogicalResult Compilation::compile(StringRef name) {
+void Compilation::report(const Artifact &artifact) {
+  progress << artifact.name << ": " << options.target << ", " << artifact.form
+           << "\n";
+  if (!artifact.cubin)
+    return;
+  const Resources &used = artifact.cubin->resources;
+  progress << llvm::formatv(
+      "  {0} registers, {1} bytes spilled, {2} bytes of stack, {3} bytes of "
+      "shared memory\n",
+      used.registers, used.spillStoreBytes, used.stackBytes, used.sharedBytes);
+  for (const std::string &note : used.notes)
+    progress << "  " << note << "\n";
+}
+
+llvm::Expected<CachedFiles> Compilation::makeFiles(StringRef name) {
   llvm::Expected<Artifact> artifact =
       compileFunction(module, name, options, ptxas ? &*ptxas : nullptr);
   if (!artifact)
-    return fail(name, artifact.takeError());
+    return artifact.takeError();
+  report(*artifact);
+  CachedFiles files;
   if (isCPU())
-    return success(succeeded(write(name, ".o", artifact->object)) &&
-                   succeeded(write(name, ".h", artifact->header)));
-  if (failed(write(name, ".ptx", artifact->ptx)))
-    return failure();
-  if (artifact->cubin) {
-    if (failed(write(name, ".cubin", artifact->cubin->bytes)))
-      return failure();
-    const Resources &used = artifact->cubin->resources;
-    progress << llvm::formatv(
-        "  {0} registers, {1} bytes spilled, {2} bytes of stack, {3} bytes of "
-        "shared memory\n",
-        used.registers, used.spillStoreBytes, used.stackBytes,
-        used.sharedBytes);
-    for (const std::string &note : used.notes)
-      progress << "  " << note << "\n";
-  }
+    files.push_back({".o", std::move(artifact->object)});
+  else
+    files.push_back({".ptx", std::move(artifact->ptx)});
+  if (artifact->cubin)
+    files.push_back({".cubin", std::move(artifact->cubin->bytes)});
+  if (!artifact->header.empty())
+    files.push_back({".h", std::move(artifact->header)});
   std::string text;
   llvm::raw_string_ostream(text)
       << llvm::formatv("{0:2}",
                        llvm::json::Value(std::move(artifact->description)))
       << "\n";
-  return write(name, ".json", text);
+  files.push_back({".json", std::move(text)});
+  return files;
+}
+
+/// From the cache if it is there, else compiled and put there.
+LogicalResult Compilation::compile(StringRef name) {
+  auto start = std::chrono::steady_clock::now();
+  std::string key;
+  if (!options.cache.empty()) {
+    key = makeCacheKey(*isolateFunction(module, name), options,
+                       ptxas ? ptxas->version : "");
+    if (std::optional<CachedFiles> files = loadCached(options.cache, key)) {
+      if (failed(write(name, *files)))
+        return failure();
+      progress << name << ": " << options.target
+               << llvm::formatv(", from the cache in {0:f1} ms\n",
+                                since(start));
+      return success();
+    }
+  }
+  llvm::Expected<CachedFiles> files = makeFiles(name);
+  if (!files)
+    return fail(name, files.takeError());
+  if (failed(write(name, *files)))
+    return failure();
+  if (options.cache.empty())
+    return success();
+  if (llvm::Error error = storeCached(options.cache, key, *files))
+    progress << "  warning: cache: " << llvm::toString(std::move(error))
+             << "\n";
+  return success();
 }
 
 CompileResult Compilation::run() {
-  if (options.lowering != "serial")
-    return badUsage("--lowering is serial, got '" + options.lowering + "'");
+  if (!llvm::is_contained({"auto", "chunkwise", "serial"}, options.lowering))
+    return badUsage("--lowering is auto, chunkwise or serial, got '" +
+                    options.lowering + "'");
   if (!isCPU()) {
     llvm::Expected<std::string> feature = getPTXFeature(options.target);
     if (!feature)
       return badUsage(llvm::toString(feature.takeError()) + ", cpu");
   }
-  auto functions = selectFunctions(module, options.function);
+  auto functions = selectFunctions(module, options);
   if (!functions)
     return badUsage(llvm::toString(functions.takeError()));
+  if (std::error_code error = makeFolder(options.folder))
+    return badUsage("-o names a folder for the files: cannot write into '" +
+                    options.folder + "': " + error.message());
   if (!isCPU() && options.cubin) {
     llvm::Expected<Ptxas> found = findPtxas(options.toolPath);
     if (!found) {
@@ -151,23 +194,13 @@ CompileResult Compilation::run() {
     progress << "ptxas " << ptxas->version << " (" << ptxas->origin << ": "
              << ptxas->path << ")\n";
   }
-  if (std::error_code error =
-          llvm::sys::fs::create_directories(options.folder)) {
-    progress << "error: cannot make the folder '" << options.folder
-             << "': " << error.message() << "\n";
-    return CompileResult::Failed;
-  }
   bool allDone = true;
   for (StringRef name : *functions) {
-    progress << name << ": " << options.target << ", "
-             << (isCPU() ? "token-serial loops" : "token-serial SIMT") << "\n";
     auto start = std::chrono::steady_clock::now();
     LogicalResult result = compile(name);
-    std::chrono::duration<double> seconds =
-        std::chrono::steady_clock::now() - start;
     progress << llvm::formatv("  {0} in {1:f2} s\n",
                               succeeded(result) ? "compiled" : "failed",
-                              seconds.count());
+                              since(start) / 1000);
     allDone &= succeeded(result);
   }
   return allDone ? CompileResult::Done : CompileResult::Failed;

@@ -16,9 +16,10 @@
 namespace linattn {
 
 /// The code of one function. For a GPU `ptx` and, where it was assembled,
-/// `cubin`; for the CPU `object` and `header`.
+/// `cubin`; for the CPU `object`; for both `header`.
 struct Artifact {
   std::string name;
+  std::string form; ///< what it was lowered to, for people
   std::string object, header, ptx;
   std::optional<Cubin> cubin;
   llvm::json::Object description;
@@ -32,10 +33,10 @@ llvm::Expected<Artifact> compileFunction(mlir::ModuleOp module,
                                          const CompileOptions &options,
                                          const Ptxas *ptxas);
 
-/// The public functions of a module that have a body, or the one called `name`
-/// of them.
-llvm::Expected<std::vector<std::string>> selectFunctions(mlir::ModuleOp module,
-                                                         llvm::StringRef name);
+/// The public functions of a module that have a body, and for a GPU its modules
+/// of kernels on tiles; or the one that the options name.
+llvm::Expected<std::vector<std::string>>
+selectFunctions(mlir::ModuleOp module, const CompileOptions &options);
 
 /// Arguments and results of a function as an object file for the CPU has them.
 llvm::json::Object describeForCPU(mlir::func::FuncOp func);
