@@ -290,27 +290,27 @@ class ShortConv(Function):
 
 
 def softmax_attention(*, scale=None, causal=False, window=None, score=None,
-                      return_lse=False, target="auto", oracle=False):
+                      return_lse=False, target="auto"):
     """o_t = sum_s softmax_s(scale q_t . k_s) v_s over the allowed s.
 
     Called with q [B, T, H, D], k [B, S, Hkv, D], v [B, S, Hkv, E]; packed [T, H, D]
     with cu_seqlens. score: maps (score, sequence, head, query, key) to the score that
     enters the softmax."""
     function = SoftmaxAttention(scale, causal, window, score, return_lse)
-    return Op(function, Options(target, widen=oracle))
+    return Op(function, Options(target))
 
 
 def diff_attention(version="v1", *, scale=None, causal=False, window=None, score=None,
-                   norm=False, eps=1e-5, output_scale=None, target="auto", oracle=False):
+                   norm=False, eps=1e-5, output_scale=None, target="auto"):
     """One softmax map minus lambda times another; called with q, k, v and lambda (v1)
     or its logit (v2), and the weight of the norm if there is one."""
     function = DiffAttention(
         version, scale, causal, window, score, norm, eps, output_scale
     )
-    return Op(function, Options(target, widen=oracle))
+    return Op(function, Options(target))
 
 
-def short_conv(*, bias=False, window=False, activation=None, target="auto", oracle=False):
+def short_conv(*, bias=False, window=False, activation=None, target="auto"):
     """The causal depthwise convolution over the last W <= 4 tokens; called with x, w,
     and, where asked for, bias and window."""
-    return Op(ShortConv(bias, window, activation), Options(target, widen=oracle))
+    return Op(ShortConv(bias, window, activation), Options(target))

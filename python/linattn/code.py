@@ -18,7 +18,6 @@ class Options:
     chunk: int = 64
     mma: str | None = None
     keep_rounding: bool = False
-    widen: bool = False
     cpu: str = "native"
 
     @property
@@ -56,7 +55,7 @@ def _compile(name, module, options):
     artifact = native.compile_text(
         module.text, module.name, target=options.target, lowering=options.lowering,
         chunk=options.chunk, mma=options.mma, keep_rounding=options.keep_rounding,
-        widen=options.widen, cpu=options.cpu,
+        cpu=options.cpu,
     )
     compiled += 1
     files = files_of(artifact, module.name)

@@ -32,8 +32,8 @@ def parse(text, file_name="recurrence.mlir"):
 
 
 def compile_text(text, function, *, target, lowering, chunk, mma, keep_rounding,
-                 widen, cpu, assemble=True):
+                 cpu, assemble=True):
     return parse(text).compile(
-        target, lowering, function, cpu, mma, chunk, keep_rounding, widen, assemble,
+        target, lowering, function, cpu, mma, chunk, keep_rounding, False, assemble,
         sys.executable,
     )

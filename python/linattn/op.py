@@ -412,7 +412,7 @@ def default_dtype(dtype, role, shape):
 def compile(recurrence, *, target="auto", K=None, V=None, dtype=None, chunk=64,
             lowering="serial", heads=None, kinds=None, dtypes=None, packed=False,
             slots=False, padding=-1, snapshots=None, mma=None, keep_rounding=False,
-            oracle=False, cpu="native"):
+            cpu="native"):
     """Makes a recurrence callable.
 
     target: "auto" (the arrays' device), "cpu", or a GPU such as "sm_90a".
@@ -420,7 +420,7 @@ def compile(recurrence, *, target="auto", K=None, V=None, dtype=None, chunk=64,
     K, V, dtype: of the state's keys and values, of the outputs; from the arrays if
       left out.
     snapshots: also return the states after every so many tokens.
-    chunk, mma, keep_rounding: of the chunk form. oracle: compute in f64.
+    chunk, mma, keep_rounding: of the chunk form.
     For show and export without arrays: heads (a number, or by argument), kinds and
       dtypes by argument, packed, slots."""
     if callable(recurrence) and not hasattr(recurrence, "module"):
@@ -438,7 +438,7 @@ def compile(recurrence, *, target="auto", K=None, V=None, dtype=None, chunk=64,
     for letter, size in (("K", K), ("V", V)):
         if size is not None and not (isinstance(size, int) and 1 <= size <= 1024):
             raise Error(f"{letter} is from 1 to 1024, got {size!r}")
-    options = code.Options(target, lowering, chunk, mma, keep_rounding, oracle, cpu)
+    options = code.Options(target, lowering, chunk, mma, keep_rounding, cpu)
     return Op(recurrence, options, K=K, V=V, dtype=dtype, heads=heads, kinds=kinds,
               dtypes=dtypes, packed=packed, slots=slots, padding=padding,
               snapshots=snapshots)
