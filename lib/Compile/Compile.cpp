@@ -65,8 +65,8 @@ linattn::compileKernel(ModuleOp module, StringRef function, StringRef chip) {
   return result;
 }
 
-llvm::Expected<CompiledKernel>
-linattn::compileTileKernel(Operation *gpuModule, StringRef chip) {
+llvm::Expected<CompiledKernel> linattn::compileTileKernel(Operation *gpuModule,
+                                                          StringRef chip) {
   auto source = cast<gpu::GPUModuleOp>(gpuModule);
   OwningOpRef<ModuleOp> module = ModuleOp::create(gpuModule->getLoc());
   module->push_back(gpuModule->clone());
@@ -163,9 +163,8 @@ static llvm::json::Object describe(const Resources &resources) {
 LogicalResult Compilation::compileForGPU(Operation *unit) {
   StringRef name = SymbolTable::getSymbolName(unit);
   llvm::Expected<CompiledKernel> kernel =
-      isa<gpu::GPUModuleOp>(unit)
-          ? compileTileKernel(unit, options.target)
-          : compileKernel(module, name, options.target);
+      isa<gpu::GPUModuleOp>(unit) ? compileTileKernel(unit, options.target)
+                                  : compileKernel(module, name, options.target);
   if (!kernel)
     return fail(name, kernel.takeError());
   if (failed(write(name, ".ptx", kernel->ptx)))

@@ -180,3 +180,8 @@ int64_t KernelLaunch::blockSize() const {
   const json::Object *launch = description.getObject("launch");
   return launch ? launch->getInteger("block").value_or(0) : 0;
 }
+
+int64_t KernelLaunch::sharedBytes() const {
+  const json::Object *launch = description.getObject("launch");
+  return launch ? launch->getInteger("shared_bytes").value_or(0) : 0;
+}

@@ -102,6 +102,7 @@ private:
     sim::LaunchConfig config;
     config.grid.x = grid;
     config.block.x = launch.blockSize();
+    config.dynamicSharedBytes = launch.sharedBytes();
     sim::LaunchOptions options;
     options.threads = threads;
     auto report =

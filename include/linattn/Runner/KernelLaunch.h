@@ -44,6 +44,8 @@ public:
 
   llvm::Expected<int64_t> gridSize() const;
   int64_t blockSize() const;
+  /// Bytes of shared memory that the launch gives beside what the code declares.
+  int64_t sharedBytes() const;
 
 private:
   llvm::Expected<int64_t> evaluate(const llvm::json::Value &dim) const;
