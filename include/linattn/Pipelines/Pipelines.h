@@ -62,6 +62,11 @@ struct ChunkwiseNVVMOptions : mlir::PassPipelineOptions<ChunkwiseNVVMOptions> {
   Option<int64_t> slice{
       *this, "slice",
       llvm::cl::desc("value columns of a block; 0 chooses"), llvm::cl::init(0)};
+  Option<int64_t> columnParts{
+      *this, "column-parts",
+      llvm::cl::desc("parts of the columns of matrices in registers, each of "
+                     "other warps; 0 chooses"),
+      llvm::cl::init(0)};
   Option<int64_t> stages{
       *this, "stages",
       llvm::cl::desc("chunks in shared memory at once: 2 leave room for two "

@@ -292,7 +292,9 @@ static SmallVector<tile::MmaOp> productsFrom(tile::MmaOp first) {
   };
   while (auto next = dyn_cast_or_null<tile::MmaOp>(
              products.back()->getNextNode())) {
-    if (next.getB() != first.getB() || next.getTerms() != first.getTerms() ||
+    if (next.getB() != first.getB() ||
+        cast<RankedTensorType>(next.getType()).getEncoding() !=
+            cast<RankedTensorType>(first.getType()).getEncoding() || next.getTerms() != first.getTerms() ||
         isResult(next.getA()) || isResult(next.getAcc()))
       break;
     products.push_back(next);
