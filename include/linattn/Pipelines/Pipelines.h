@@ -45,8 +45,8 @@ struct NVVMPipelineOptions : mlir::PassPipelineOptions<NVVMPipelineOptions> {
 void buildSerialNVVMPipeline(mlir::OpPassManager &pm,
                              const NVVMPipelineOptions &options);
 
-/// Level 2, kernels on tiles with their shared memory planned and their barriers
-/// placed, to the LLVM dialect with NVVM.
+/// Level 2, kernels on tiles with their shared memory planned and their
+/// barriers placed, to the LLVM dialect with NVVM.
 void buildTileToNVVMPipeline(mlir::OpPassManager &pm,
                              const NVVMPipelineOptions &options);
 
@@ -62,6 +62,11 @@ struct ChunkwiseNVVMOptions : mlir::PassPipelineOptions<ChunkwiseNVVMOptions> {
   Option<int64_t> slice{
       *this, "slice",
       llvm::cl::desc("value columns of a block; 0 chooses"), llvm::cl::init(0)};
+  Option<int64_t> split{
+      *this, "split",
+      llvm::cl::desc("1: what does not depend on the state in a kernel of its "
+                     "own; 0: in one kernel; -1 chooses"),
+      llvm::cl::init(-1)};
   Option<int64_t> columnParts{
       *this, "column-parts",
       llvm::cl::desc("parts of the columns of matrices in registers, each of "

@@ -70,5 +70,8 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
         options.slice ? options.slice : std::min<int64_t>(64, padRows(widest));
     plan.slices = llvm::divideCeil(widest, plan.sliceWidth);
   }
+  // The chain of a delta rule is short beside what its system costs.
+  bool solves = !op.getBlock()->getOps<UnitLowerSolveOp>().empty();
+  plan.split = options.split.value_or(solves);
   return plan;
 }

@@ -194,8 +194,8 @@ Value TileEmitter::getShared(Value value) {
 
 Value TileEmitter::iota(Attribute layout, int64_t size) {
   return tile::IotaOp::create(
-      builder, loc,
-      RankedTensorType::get({size}, builder.getI32Type(), layout), uint64_t(0));
+      builder, loc, RankedTensorType::get({size}, builder.getI32Type(), layout),
+      uint64_t(0));
 }
 
 bool TileEmitter::isZeroPadded(Value value, unsigned dim) {
@@ -644,21 +644,26 @@ Value TileEmitter::makeScalar(Value value) {
 // Order
 //===----------------------------------------------------------------------===//
 
-void TileEmitter::emitOffChain() {
+SmallVector<Value> TileEmitter::getOffChain() {
   DenseSet<Value> onChain(op.getStateArgs().begin(), op.getStateArgs().end());
   auto isOn = [&](Value value) { return onChain.contains(value); };
   for (Operation &inner : *op.getBlock())
     if (llvm::any_of(inner.getOperands(), isOn))
       onChain.insert(inner.result_begin(), inner.result_end());
+  llvm::SmallSetVector<Value, 4> result;
   for (auto matmul : op.getBlock()->getOps<linalg::MatmulOp>()) {
     if (!isOn(matmul->getResult(0)))
       continue;
     // The operand that is read from shared memory.
     Value right =
         matmul.getInputs()[isTransposed(matmul->getResult(0)) ? 0 : 1];
-    if (!isOn(right))
-      getShared(right);
+    right = strip(right);
+    while (auto transpose = right.getDefiningOp<linalg::TransposeOp>())
+      right = strip(transpose.getInput());
+    if (right.getDefiningOp() && !isOn(right))
+      result.insert(right);
   }
+  return result.takeVector();
 }
 
 //===----------------------------------------------------------------------===//

@@ -482,11 +482,17 @@ struct ConvertTileToNVVM
         KernelTranslation(func, builder, warps.getInt(), capability).run();
     if (failed(kernel))
       return failure();
-    if (auto description = func->getAttrOfType<DictionaryAttr>(kKernelAttr))
-      (*kernel)->setAttr(kKernelAttr,
-                         describeLaunch(description, func.getName(),
-                                        warps.getInt() * tile::kWarpSize,
-                                        getSharedBytes(func)));
+    // The description of one kernel is its own, of several their module's.
+    Operation *module = (*kernel)->getParentOp();
+    for (auto [described, place] :
+         {std::pair<Operation *, Operation *>{func, *kernel},
+          {module, module}})
+      if (auto description =
+              described->getAttrOfType<DictionaryAttr>(kKernelAttr))
+        place->setAttr(kKernelAttr,
+                       describeLaunch(description, func.getName(),
+                                      warps.getInt() * tile::kWarpSize,
+                                      getSharedBytes(func)));
     func.erase();
     ++numKernels;
     return success();
