@@ -1,5 +1,6 @@
 //===- linattn-compile.cpp - modules to PTX, cubin, object files ----------===//
 
+#include "linattn/Compile/Cache.h"
 #include "linattn/Compile/Compile.h"
 #include "linattn/Compile/ReadModule.h"
 
@@ -21,8 +22,10 @@ static cl::opt<std::string>
            cl::desc("a GPU such as sm_80, sm_90a, sm_100a, sm_120a; or cpu"),
            cl::cat(category));
 static cl::opt<std::string>
-    lowering("lowering", cl::init("serial"), cl::value_desc("NAME"),
-             cl::desc("serial (default): token after token, any recurrence"),
+    lowering("lowering", cl::init("auto"), cl::value_desc("NAME"),
+             cl::desc("auto (default): chunkwise where the target has it, else "
+                      "serial; chunkwise (cpu): chunks of tokens by matrix "
+                      "products; serial: token after token, any recurrence"),
              cl::cat(category));
 static cl::opt<std::string>
     function("function", cl::value_desc("NAME"),
@@ -39,10 +42,16 @@ static cl::opt<std::string>
     cpu("cpu", cl::init("native"), cl::value_desc("PROCESSOR"),
         cl::desc("for --target=cpu: native (default), or as in clang's -mcpu"),
         cl::cat(category));
+static cl::opt<std::string> cache(
+    "cache", cl::ValueOptional, cl::value_desc("DIR"),
+    cl::desc("keeps what was compiled, by its content, and takes it from "
+             "there; default folder: LINATTN_CACHE_DIR, which alone has the "
+             "same effect, or ~/.cache/linattn"),
+    cl::cat(category));
 static cl::extrahelp more(R"(
 Writes for each function NAME
-  GPU   NAME.ptx, NAME.cubin, and NAME.json: arguments, kernel parameters, launch
-  cpu   NAME.o and NAME.h
+  GPU   NAME.ptx, NAME.cubin, NAME.json (docs/Artifacts.md), and NAME.h
+  cpu   NAME.o, NAME.h, and NAME.json: arguments, and which lowering it is
 The same input gives the same bytes. ptxas is LINATTN_PTXAS, or the newest of
 those in the virtual environment, CUDA_HOME and PATH.
 
@@ -76,6 +85,9 @@ int main(int argc, char **argv) {
   options.folder = folder;
   options.cpu = cpu;
   options.cubin = !noCubin;
+  if (cache.getNumOccurrences() || findCacheFolder(/*byDefault=*/false))
+    options.cache =
+        cache.empty() ? *findCacheFolder(/*byDefault=*/true) : cache;
   options.toolPath = llvm::sys::fs::getMainExecutable(
       argv[0], reinterpret_cast<void *>(&main));
   return static_cast<int>(compileModule(*module, options, llvm::errs()));
