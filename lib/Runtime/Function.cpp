@@ -101,9 +101,21 @@ LoadedCode Function::loadModule(Driver &driver,
                     : LINATTN_ERROR_DRIVER,
                 description->name + ": loading for " + device + ": " +
                     driver.describe(result) + (*log ? "\n" : "") + log);
+  try {
+    findKernels(driver, limits, code);
+  } catch (const Error &) {
+    driver.cuModuleUnload(code.module);
+    throw;
+  }
+  return code;
+}
+
+/// Those of all launches, checked against what the device has.
+void Function::findKernels(Driver &driver, const DeviceLimits &limits,
+                           LoadedCode &code) const {
   for (const Launch &launch : description->launches) {
     cuda::Function kernel = nullptr;
-    result =
+    cuda::Result result =
         driver.cuModuleGetFunction(&kernel, code.module, launch.kernel.c_str());
     if (result == cuda::NotFound)
       throw Error(LINATTN_ERROR_ARTIFACT, description->name +
@@ -113,7 +125,6 @@ LoadedCode Function::loadModule(Driver &driver,
     checkKernel(driver, limits, launch, kernel);
     code.kernels.push_back(kernel);
   }
-  return code;
 }
 
 void Function::checkKernel(Driver &driver, const DeviceLimits &limits,
@@ -193,7 +204,7 @@ void Function::checkPointer(Driver &driver, const CurrentDevice &device,
                                   std::hex, base + extent.low, " to 0x",
                                   address, " of which the end does not"));
     int ordinal = device.ordinal;
-    if (type == cuda::DeviceMemory &&
+    if (driver.numDevices() > 1 && type == cuda::DeviceMemory &&
         driver.cuPointerGetAttribute(&ordinal, cuda::PointerDeviceOrdinal,
                                      address) == cuda::Success &&
         ordinal != device.ordinal)
