@@ -109,8 +109,9 @@ public:
     llvm::Expected<std::string> chip = findChip();
     if (!chip)
       return chip.takeError();
+    options.kernel.chip = *chip;
     llvm::Expected<CompiledKernel> kernel =
-        options.compile(module, signature.function, *chip);
+        compileKernel(module, signature.function, options.kernel);
     if (!kernel)
       return usageError("'" + signature.function +
                         "': " + llvm::toString(kernel.takeError()));

@@ -2,10 +2,9 @@
 
 #include "linattn/Compile/Cache.h"
 #include "linattn/Compile/Compile.h"
+#include "linattn/Compile/ReadModule.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -23,16 +22,20 @@ static cl::opt<std::string>
            cl::desc("a GPU such as sm_80, sm_90a, sm_100a, sm_120a; or cpu"),
            cl::cat(category));
 static cl::opt<std::string>
-    lowering("lowering", cl::init("serial"), cl::value_desc("NAME"),
-             cl::desc("serial (default): token after token, any recurrence"),
+    lowering("lowering", cl::init("auto"), cl::value_desc("NAME"),
+             cl::desc("auto (default): chunkwise where the target has it, else "
+                      "serial; chunkwise (cpu): chunks of tokens by matrix "
+                      "products; serial: token after token, any recurrence"),
              cl::cat(category));
 static cl::opt<std::string>
     function("function", cl::value_desc("NAME"),
              cl::desc("default: every public function with a body"),
              cl::cat(category));
-static cl::opt<std::string> folder("o", cl::init("."), cl::value_desc("DIR"),
-                                   cl::desc("folder for the files; is made"),
-                                   cl::cat(category));
+static cl::opt<std::string>
+    folder("o", cl::init("."), cl::value_desc("DIR"),
+           cl::desc("folder for the files, which is made if there is "
+                    "none; default: the current folder"),
+           cl::cat(category));
 static cl::opt<bool> noCubin("no-cubin", cl::desc("PTX only, without ptxas"),
                              cl::cat(category));
 static cl::opt<std::string>
@@ -48,7 +51,7 @@ static cl::opt<std::string> cache(
 static cl::extrahelp more(R"(
 Writes for each function NAME
   GPU   NAME.ptx, NAME.cubin, NAME.json (docs/Artifacts.md), and NAME.h
-  cpu   NAME.o and NAME.h
+  cpu   NAME.o, NAME.h, and NAME.json: arguments, and which lowering it is
 The same input gives the same bytes. ptxas is LINATTN_PTXAS, or the newest of
 those in the virtual environment, CUDA_HOME and PATH.
 
@@ -69,17 +72,9 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registerCompileDialects(registry);
   mlir::MLIRContext context(registry);
-  std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> file = mlir::openInputFile(input, &error);
-  if (!file) {
-    llvm::errs() << "error: " << error << "\n";
-    return 2;
-  }
-  auto sources = std::make_shared<llvm::SourceMgr>();
-  sources->AddNewSourceBuffer(std::move(file), llvm::SMLoc());
-  mlir::SourceMgrDiagnosticHandler handler(*sources, &context);
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  auto module = readModule(input, sources, context);
   if (!module)
     return 2;
 

@@ -56,10 +56,8 @@ struct CPUOptions {
 std::unique_ptr<Executor> makeCPUExecutor(CPUOptions options);
 
 struct DeviceOptions {
-  /// Lowers one function of a module to PTX for a chip.
-  std::function<llvm::Expected<CompiledKernel>(
-      mlir::ModuleOp module, llvm::StringRef function, llvm::StringRef chip)>
-      compile = compileKernel;
+  /// Its chip is that of the device.
+  KernelOptions kernel;
   /// The PTX simulator instead of a GPU.
   bool simulate = false;
   /// Of the simulator; 0: one per core.

@@ -11,7 +11,6 @@
 
 using namespace mlir;
 using namespace linattn;
-using namespace linattn::simt;
 
 //===----------------------------------------------------------------------===//
 // The form of the function
@@ -51,15 +50,15 @@ FailureOr<KernelSignature> KernelSignature::get(func::FuncOp func) {
     return func.emitOpError("has one block to become a kernel, got ")
            << func.getBody().getBlocks().size();
   for (Operation &inner : func.getBody().front().without_terminator()) {
-    if (auto recurrence = dyn_cast<RecurrenceOp>(inner)) {
+    if (SequenceOp recurrence = SequenceOp::dynCast(&inner)) {
       if (signature.op)
         return inner.emitOpError(
-            "is the second of its function: a SIMT kernel is one recurrence "
+            "is the second of its function: a kernel is one recurrence "
             "between arguments and results");
       signature.op = recurrence;
     } else if (!makesConstantState(inner)) {
       return inner.emitOpError(
-          "is no part of a SIMT kernel, which is one recurrence between "
+          "is no part of a kernel, which is one recurrence between "
           "arguments and results (move it into the step, or compile for the "
           "CPU)");
     }
@@ -89,12 +88,12 @@ LogicalResult KernelSignature::addOperands() {
     bool isState = llvm::is_contained(op.getStates(), operand);
     FloatAttr splat = isState ? getSplat(operand) : FloatAttr();
     if (!splat)
-      return op.emitOpError()
+      return op->emitOpError()
              << "operand " << i << " is an argument of the function"
              << (isState ? " or filled with one number" : "")
-             << " to become a parameter of a SIMT kernel";
+             << " to become a parameter of a kernel";
     if (op.getSlots())
-      return op.emitOpError()
+      return op->emitOpError()
              << "operand " << i
              << " is an argument of the function: slots update it in place";
     constants[operand] = splat;
@@ -102,7 +101,7 @@ LogicalResult KernelSignature::addOperands() {
   if (op.getSlots())
     for (auto [i, state] : llvm::enumerate(op.getStates()))
       if (llvm::is_contained(op.getStates().take_front(i), state))
-        return op.emitOpError()
+        return op->emitOpError()
                << "state operand " << i
                << " is a pool of its own: slots update it in place";
   return success();
@@ -113,7 +112,7 @@ LogicalResult KernelSignature::addResults() {
   auto ret = cast<func::ReturnOp>(func.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(ret.getOperands())) {
     auto result = dyn_cast<OpResult>(value);
-    if (!result || result.getOwner() != op)
+    if (!result || result.getOwner() != op.getOperation())
       return ret.emitOpError()
              << "operand " << i
              << " is a result of the recurrence to become a result of a SIMT "
@@ -266,10 +265,15 @@ static std::string dtypeOf(RankedTensorType type) {
   return text;
 }
 
-DictionaryAttr KernelSignature::describe(const KernelPlan &plan) const {
+DictionaryAttr KernelSignature::describe(const KernelLaunch &launch) const {
   MLIRContext *context = func.getContext();
   Describe d{Builder(context)};
   SmallVector<Attribute> arguments, outputs, parameters;
+  auto addAlignment = [&](SmallVector<NamedAttribute> &fields,
+                          std::optional<unsigned> tensor) {
+    if (int64_t bytes = tensor ? launch.alignments.lookup(*tensor) : 0)
+      fields.push_back(d.field("alignment", d.number(bytes)));
+  };
 
   for (BlockArgument argument : func.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
@@ -281,6 +285,7 @@ DictionaryAttr KernelSignature::describe(const KernelPlan &plan) const {
         d.field("shape", describeShape(argument)),
         d.field("strides", describeStrides(type, isInnerContiguous(argument))),
         d.field("role", d.text(roleOf(argument)))};
+    addAlignment(fields, getOperand(argument));
     if (argument == op.getSlots())
       fields.push_back(d.field("padding", d.number(op.getPaddingSlot())));
     arguments.push_back(d.object(fields));
@@ -300,6 +305,9 @@ DictionaryAttr KernelSignature::describe(const KernelPlan &plan) const {
         d.field("role", d.text(number < numOutputs            ? "output"
                                : number < numOutputs + states ? "final state"
                                                               : "snapshots"))};
+    ArrayRef<unsigned> targets = getResult(number);
+    addAlignment(fields, targets.empty() ? std::nullopt
+                                         : std::optional(targets.front()));
     if (BlockArgument pool = getInPlaceArgument(value))
       fields.push_back(d.field("in_place", d.text(nameOf(pool))));
     if (number >= numOutputs + states)
@@ -336,25 +344,19 @@ DictionaryAttr KernelSignature::describe(const KernelPlan &plan) const {
                  d.text(tensors[operands.lookup(op.getSeqlens())].name)),
          d.field("dimension", d.number(0)), d.field("plus", d.number(-1))});
 
-  int64_t perSequence = op.getNumHeads() * plan.slices;
-  DictionaryAttr blocks = d.object(
-      {d.field("of", d.text("N")), d.field("times", d.number(perSequence))});
-  DictionaryAttr launch = d.object(
+  DictionaryAttr blocks =
+      d.object({d.field("of", d.text("N")),
+                d.field("times", d.number(launch.blocksPerSequence))});
+  DictionaryAttr described = d.object(
       {d.field("kernel", d.text(func.getName())),
        d.field("grid", ArrayAttr::get(context, {blocks})),
-       d.field("block", ArrayAttr::get(context, {d.number(plan.threads)})),
+       d.field("block", ArrayAttr::get(context, {d.number(launch.threads)})),
        d.field("parameters", ArrayAttr::get(context, parameters))});
-  DictionaryAttr chosen =
-      d.object({d.field("name", d.text("token-serial SIMT")),
-                d.field("heads", d.number(op.getNumHeads())),
-                d.field("slices", d.number(plan.slices)),
-                d.field("columns", d.number(plan.width)),
-                d.field("lanes", d.number(plan.lanes))});
 
-  return d.object({d.field("plan", chosen),
+  return d.object({d.field("plan", launch.plan),
                    d.field("arguments", ArrayAttr::get(context, arguments)),
                    d.field("results", ArrayAttr::get(context, outputs)),
                    d.field("sizes", d.object({d.field("T", time),
                                               d.field("N", sequences)})),
-                   d.field("launches", ArrayAttr::get(context, {launch}))});
+                   d.field("launches", ArrayAttr::get(context, {described}))});
 }

@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LINATTN_CONVERSION_RECURRENCETOSIMT_KERNELSIGNATURE_H
-#define LINATTN_CONVERSION_RECURRENCETOSIMT_KERNELSIGNATURE_H
+#ifndef LINATTN_CONVERSION_COMMON_KERNELSIGNATURE_H
+#define LINATTN_CONVERSION_COMMON_KERNELSIGNATURE_H
 
-#include "KernelPlan.h"
+#include "SequenceOp.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace linattn::simt {
+namespace linattn {
 
 /// A tensor that the kernel takes: a pointer, and a stride for each dimension
 /// but a contiguous inner one.
@@ -25,13 +25,24 @@ struct TensorParameter {
   unsigned numStrides() const { return type.getRank() - contiguousInner; }
 };
 
-/// A function that is one recurrence between its arguments and its results.
+/// How a kernel is launched, beside its parameters.
+struct KernelLaunch {
+  int64_t blocksPerSequence, threads;
+  /// For people: a name, and what was chosen.
+  mlir::DictionaryAttr plan;
+  /// Bytes that the address and the free strides of a parameter are multiples
+  /// of, where that is more than an element.
+  llvm::DenseMap<unsigned, int64_t> alignments;
+};
+
+/// A function that is one recurrence, or its chunk form, between its arguments
+/// and its results.
 class KernelSignature {
 public:
   /// Refuses, with an error at the operation, functions of another form.
   static mlir::FailureOr<KernelSignature> get(mlir::func::FuncOp func);
 
-  RecurrenceOp getRecurrence() const { return op; }
+  SequenceOp getOp() const { return op; }
   llvm::ArrayRef<TensorParameter> getTensors() const { return tensors; }
   /// The parameter that holds an operand; none for a constant state.
   std::optional<unsigned> getOperand(mlir::Value operand) const {
@@ -47,8 +58,9 @@ public:
     return results[number];
   }
 
-  /// The description of the kernel: arguments, results, parameters, launch.
-  mlir::DictionaryAttr describe(const KernelPlan &plan) const;
+  /// The description of the kernel: the plan, arguments, results, and its launch
+  /// (docs/Artifacts.md).
+  mlir::DictionaryAttr describe(const KernelLaunch &launch) const;
 
 private:
   mlir::LogicalResult addOperands();
@@ -64,13 +76,13 @@ private:
 
   // Handles: their constness says nothing about what they point to.
   mutable mlir::func::FuncOp func;
-  mutable RecurrenceOp op;
+  SequenceOp op;
   llvm::SmallVector<TensorParameter> tensors;
   llvm::DenseMap<mlir::Value, unsigned> operands;
   llvm::DenseMap<mlir::Value, mlir::FloatAttr> constants;
   llvm::SmallVector<llvm::SmallVector<unsigned, 1>> results;
 };
 
-} // namespace linattn::simt
+} // namespace linattn
 
-#endif // LINATTN_CONVERSION_RECURRENCETOSIMT_KERNELSIGNATURE_H
+#endif // LINATTN_CONVERSION_COMMON_KERNELSIGNATURE_H
