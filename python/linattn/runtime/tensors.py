@@ -119,8 +119,16 @@ def row_major(sizes):
     return strides
 
 
+_torch_types = {}  # types of tensors, torch's or not
+
+
 def is_torch(value):
-    return type(value).__module__.split(".")[0] == "torch" or hasattr(value, "data_ptr")
+    kind = type(value)
+    known = _torch_types.get(kind)
+    if known is None:
+        known = kind.__module__.split(".")[0] == "torch" or hasattr(value, "data_ptr")
+        _torch_types[kind] = known
+    return known
 
 
 def is_numpy(value):
