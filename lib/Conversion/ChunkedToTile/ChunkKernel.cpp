@@ -448,8 +448,6 @@ void ChunkKernel::storeOutput(unsigned number) {
   Value smem = emitter.getShared(value);
   int64_t inner = indices.size();
   indices.push_back(sliceBegin(value, 1));
-  int64_t align =
-      std::max<int64_t>(alignmentOf(type), type.getElementTypeBitWidth() / 8);
   forOwner(isCut(value, 1), [&] {
     for (unsigned target : targets)
       tile::StoreOp::create(builder, loc, smem, tensors[target], indices,
