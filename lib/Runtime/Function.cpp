@@ -122,9 +122,34 @@ void Function::findKernels(Driver &driver, const DeviceLimits &limits,
                                               ": the code has no kernel '" +
                                               launch.kernel + "'");
     driver.check(result, "cuModuleGetFunction");
+    checkParameters(driver, launch, kernel);
     checkKernel(driver, limits, launch, kernel);
     code.kernels.push_back(kernel);
   }
+}
+
+/// The driver would read what is not there, if the code took other parameters
+/// than the description says.
+void Function::checkParameters(Driver &driver, const Launch &launch,
+                               cuda::Function kernel) const {
+  if (!driver.cuFuncGetParamInfo) // Before CUDA 12.4.
+    return;
+  auto refuse = [&](const std::string &message) {
+    throw Error(LINATTN_ERROR_ARTIFACT, description->name + ": kernel '" +
+                                            launch.kernel + "' " + message);
+  };
+  size_t count = 0, offset = 0, bytes = 0;
+  for (; driver.cuFuncGetParamInfo(kernel, count, &offset, &bytes) ==
+         cuda::Success;
+       ++count)
+    if (count < launch.parameters.size() &&
+        bytes != size_t(launch.parameters[count].bytes))
+      refuse(text("takes ", bytes, " bytes as parameter ", count,
+                  ", the description gives ", launch.parameters[count].bytes));
+  // A driver that does not say is believed.
+  if (count != 0 && count != launch.parameters.size())
+    refuse(text("takes ", count, " parameters, the description gives ",
+                launch.parameters.size()));
 }
 
 void Function::checkKernel(Driver &driver, const DeviceLimits &limits,
