@@ -107,8 +107,7 @@ Value Emitter::evaluate(const LaneSum &sum) {
 
 Value Emitter::isWriter(RankedTensorType type) {
   Replication copies = getReplication(type);
-  std::vector<int64_t> key = {copies.laneDiv, copies.laneMod,
-                              copies.warpCount};
+  std::vector<int64_t> key = {copies.laneDiv, copies.laneMod, copies.warpCount};
   auto it = writers.find(key);
   if (it != writers.end())
     return it->second;
@@ -218,8 +217,8 @@ Value Emitter::pointerTo(const SmemTile &tile, const LaneSum &viewRows,
   if (tile.dynamic) {
     pointer = advance(advance(arena, tile.dynamic), it->second);
   } else {
-    Value &known = pointers[{arena.getAsOpaquePointer(),
-                             it->second.getAsOpaquePointer()}];
+    Value &known =
+        pointers[{arena.getAsOpaquePointer(), it->second.getAsOpaquePointer()}];
     if (!known)
       known = hoisted([&] { return advance(arena, it->second); });
     pointer = known;
@@ -354,6 +353,18 @@ Value Emitter::extract(Value vector, int64_t number) {
 Value Emitter::roundPair(Value low, Value high, Type element) {
   return arith::TruncFOp::create(builder, loc, VectorType::get({2}, element),
                                  pack(low, high));
+}
+
+std::pair<Value, Value> Emitter::widenPair(Value pair) {
+  Type f32 = builder.getF32Type();
+  if (!cast<VectorType>(pair.getType()).getElementType().isBF16())
+    return {arith::ExtFOp::create(builder, loc, f32, extract(pair, 0)),
+            arith::ExtFOp::create(builder, loc, f32, extract(pair, 1))};
+  // One integer operation each; from extractions LLVM would make conversions
+  // of single elements, which are slow.
+  Value bits = bitcast(pair, builder.getI32Type());
+  Value low = arith::ShLIOp::create(builder, loc, bits, i32(16));
+  return {bitcast(low, f32), bitcast(andI(bits, i32(-65536)), f32)};
 }
 
 //===----------------------------------------------------------------------===//

@@ -47,13 +47,14 @@ llvm::SmallVector<mlir::Value, 4> loadOperandB(Emitter &e, const SmemTile &tile,
                                                int64_t row, int64_t column,
                                                int64_t count);
 /// Two elements beside each other, along a row or a column.
-llvm::SmallVector<mlir::Value, 4>
-loadPair(Emitter &e, const SmemTile &tile, const LaneSum &rows,
-         const LaneSum &columns, int64_t row, int64_t column,
-         bool alongColumns);
+llvm::SmallVector<mlir::Value, 4> loadPair(Emitter &e, const SmemTile &tile,
+                                           const LaneSum &rows,
+                                           const LaneSum &columns, int64_t row,
+                                           int64_t column, bool alongColumns);
 
 // Products.cpp
-llvm::LogicalResult emitMmaOp(Emitter &e, tile::MmaOp op);
+/// Products of one operand b that do not need each other.
+llvm::LogicalResult emitProducts(Emitter &e, llvm::ArrayRef<tile::MmaOp> ops);
 // Inverse.cpp
 llvm::LogicalResult emitInverse(Emitter &e, tile::UnitLowerInverseOp op);
 

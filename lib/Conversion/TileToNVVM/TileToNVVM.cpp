@@ -151,8 +151,8 @@ FailureOr<LLVM::LLVMFuncOp> KernelTranslation::run() {
   builder.setInsertionPointToStart(entry);
   bindArguments(*entry);
   // Stands between what is invariant and the rest until all is written.
-  Operation *marker = LLVM::ConstantOp::create(builder, e.loc,
-                                               builder.getBoolAttr(false));
+  Operation *marker =
+      LLVM::ConstantOp::create(builder, e.loc, builder.getBoolAttr(false));
   e.begin(marker, kArena);
   builder.setInsertionPointToEnd(entry);
   LogicalResult result = emitBlock(func.getBody().front());
@@ -214,9 +214,7 @@ LogicalResult KernelTranslation::checkWarps() {
       Attribute layout = cast<RankedTensorType>(type).getEncoding();
       auto acc = dyn_cast<tile::AccAttr>(layout);
       auto row = dyn_cast<tile::RowAttr>(layout);
-      int64_t warps = acc   ? acc.getWarps()
-                      : row ? row.getWarps()
-                            : e.warps;
+      int64_t warps = acc ? acc.getWarps() : row ? row.getWarps() : e.warps;
       if (warps != e.warps) {
         op->emitOpError("layouts are for the ")
             << e.warps << " warps of the kernel, got " << type;
@@ -283,11 +281,36 @@ LogicalResult KernelTranslation::emitIf(scf::IfOp op) {
   return success();
 }
 
+/// The product and those right behind it that have its operand b and do not
+/// need its result.
+static SmallVector<tile::MmaOp> productsFrom(tile::MmaOp first) {
+  SmallVector<tile::MmaOp> products = {first};
+  auto isResult = [&](Value value) {
+    return llvm::any_of(products, [&](tile::MmaOp product) {
+      return value == product.getResult();
+    });
+  };
+  while (auto next = dyn_cast_or_null<tile::MmaOp>(
+             products.back()->getNextNode())) {
+    if (next.getB() != first.getB() || next.getTerms() != first.getTerms() ||
+        isResult(next.getA()) || isResult(next.getAcc()))
+      break;
+    products.push_back(next);
+  }
+  return products;
+}
+
 LogicalResult KernelTranslation::emitBlock(Block &block) {
-  for (Operation &op : block) {
-    e.loc = op.getLoc();
-    if (failed(emit(&op)))
+  for (Operation *op = &block.front(); op; op = op->getNextNode()) {
+    e.loc = op->getLoc();
+    if (auto product = dyn_cast<tile::MmaOp>(op)) {
+      SmallVector<tile::MmaOp> products = productsFrom(product);
+      if (failed(emitProducts(e, products)))
+        return failure();
+      op = products.back();
+    } else if (failed(emit(op))) {
       return failure();
+    }
   }
   return success();
 }
@@ -320,7 +343,6 @@ LogicalResult KernelTranslation::emit(Operation *op) {
       })
       // A barrier keeps writers off, which --tile-insert-barriers has placed.
       .Case([&](ChannelReleaseOp) { return success(); })
-      .Case([&](MmaOp op) { return emitMmaOp(e, op); })
       .Case([&](UnitLowerInverseOp op) { return emitInverse(e, op); })
       .Case([&](ConvertOp op) { return emitConvert(e, op); })
       .Case([&](SplatRowOp op) { return emitSplatRow(e, op); })
@@ -437,11 +459,11 @@ struct ConvertTileToNVVM
       return;
     OpBuilder builder(module.getContext());
     builder.setInsertionPointToStart(module.getBody());
-    LLVM::GlobalOp::create(
-        builder, module.getLoc(),
-        LLVM::LLVMArrayType::get(builder.getI8Type(), 0), /*isConstant=*/false,
-        LLVM::Linkage::External, kArena, Attribute(), /*alignment=*/1024,
-        /*addrSpace=*/3);
+    LLVM::GlobalOp::create(builder, module.getLoc(),
+                           LLVM::LLVMArrayType::get(builder.getI8Type(), 0),
+                           /*isConstant=*/false, LLVM::Linkage::External,
+                           kArena, Attribute(), /*alignment=*/1024,
+                           /*addrSpace=*/3);
     for (gpu::GPUFuncOp func : kernels)
       if (failed(translate(func, builder, *capability)))
         return signalPassFailure();
