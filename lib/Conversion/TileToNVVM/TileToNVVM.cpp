@@ -290,8 +290,8 @@ static SmallVector<tile::MmaOp> productsFrom(tile::MmaOp first) {
       return value == product.getResult();
     });
   };
-  while (auto next = dyn_cast_or_null<tile::MmaOp>(
-             products.back()->getNextNode())) {
+  while (auto next =
+             dyn_cast_or_null<tile::MmaOp>(products.back()->getNextNode())) {
     if (next.getB() != first.getB() || next.getTerms() != first.getTerms() ||
         isResult(next.getA()) || isResult(next.getAcc()))
       break;
