@@ -5,6 +5,7 @@
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 #include "linattn/Dialect/LinAttn/Transforms/Passes.h"
 #include "linattn/Dialect/Tile/IR/Tile.h"
+#include "linattn/Dialect/Tile/Transforms/Passes.h"
 #include "linattn/Pipelines/Pipelines.h"
 
 #include "mlir/InitAllDialects.h"
@@ -17,6 +18,7 @@ void linattn::registerEverything(mlir::DialectRegistry &registry) {
   registry.insert<LinAttnDialect, tile::TileDialect>();
   mlir::registerAllPasses();
   registerLinAttnPasses();
+  tile::registerLinAttnTilePasses();
   registerLinAttnConversionPasses();
   registerLinAttnPipelines();
 }

@@ -292,8 +292,11 @@ static SmallVector<tile::MmaOp> productsFrom(tile::MmaOp first) {
   };
   while (auto next =
              dyn_cast_or_null<tile::MmaOp>(products.back()->getNextNode())) {
-    if (next.getB() != first.getB() || next.getTerms() != first.getTerms() ||
-        isResult(next.getA()) || isResult(next.getAcc()))
+    if (next.getB() != first.getB() ||
+        cast<RankedTensorType>(next.getType()).getEncoding() !=
+            cast<RankedTensorType>(first.getType()).getEncoding() ||
+        next.getTerms() != first.getTerms() || isResult(next.getA()) ||
+        isResult(next.getAcc()))
       break;
     products.push_back(next);
   }
@@ -402,16 +405,28 @@ static int64_t getSharedBytes(gpu::GPUFuncOp func) {
   return end;
 }
 
-/// The description of a kernel, with the launch that its code asks for.
+/// The description of a kernel, its launch with what its code asks for.
 static DictionaryAttr describeLaunch(DictionaryAttr description,
-                                     int64_t threads, int64_t sharedBytes) {
+                                     StringRef kernel, int64_t threads,
+                                     int64_t sharedBytes) {
+  auto launches = description.getAs<ArrayAttr>("launches");
+  if (!launches)
+    return description;
   Builder builder(description.getContext());
-  NamedAttrList all(description);
-  NamedAttrList launch(description.getAs<DictionaryAttr>("launch"));
-  launch.set("block", builder.getI64IntegerAttr(threads));
-  launch.set("shared_bytes", builder.getI64IntegerAttr(sharedBytes));
-  all.set("launch", launch.getDictionary(description.getContext()));
-  return all.getDictionary(description.getContext());
+  SmallVector<Attribute> all(launches.getValue());
+  for (Attribute &attr : all) {
+    auto launch = dyn_cast<DictionaryAttr>(attr);
+    auto name = launch ? launch.getAs<StringAttr>("kernel") : StringAttr();
+    if (!name || name != kernel)
+      continue;
+    NamedAttrList fields(launch);
+    fields.set("block", builder.getI64ArrayAttr(threads));
+    fields.set("dynamic_shared_bytes", builder.getI64IntegerAttr(sharedBytes));
+    attr = fields.getDictionary(description.getContext());
+  }
+  NamedAttrList result(description);
+  result.set("launches", builder.getArrayAttr(all));
+  return result.getDictionary(description.getContext());
 }
 
 /// 90 for sm_90a; none if the text is no such name.
@@ -470,7 +485,7 @@ struct ConvertTileToNVVM
       return failure();
     if (auto description = func->getAttrOfType<DictionaryAttr>(kKernelAttr))
       (*kernel)->setAttr(kKernelAttr,
-                         describeLaunch(description,
+                         describeLaunch(description, func.getName(),
                                         warps.getInt() * tile::kWarpSize,
                                         getSharedBytes(func)));
     func.erase();

@@ -9,7 +9,7 @@
 !tile = !tile.smem<64x64xbf16, swizzle = 128>
 !ring = !tile.channel<3, !tile>
 // CHECK: llvm.func @memory(%{{.*}}: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: !llvm.ptr<1>, %{{.*}}: i64, %{{.*}}: i64)
-// CHECK-SAME: launch = {block = 128 : i64, shared_bytes = 32768 : i64}
+// CHECK-SAME: launches = [{block = [128], dynamic_shared_bytes = 32768 : i64, kernel = "memory"}]
 // CHECK: scf.for
 // CHECK: arith.remui
 // CHECK-COUNT-4: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg, %
@@ -25,7 +25,7 @@
 gpu.module @memory {
   gpu.func @memory(%in: memref<?x?x64xbf16, strided<[?, ?, 1]>> {llvm.noalias, llvm.readonly},
       %out: memref<?x64xbf16, strided<[?, 1]>>, %n: index)
-      kernel attributes {tile.warps = 4 : i64, linattn.kernel = {launch = {}}} {
+      kernel attributes {tile.warps = 4 : i64, linattn.kernel = {launches = [{kernel = "memory"}]}} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index

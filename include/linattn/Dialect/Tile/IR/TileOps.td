@@ -50,7 +50,7 @@ def Tile_LoadOp : Tile_GlobalOp<"load"> {
 
     * (load_c1) There is an index per dimension of the memref.
     * (load_c2) `dims` names a dimension of the memref for each of the tile's, in
-      rising order; bounds are given for all or none.
+      any order; bounds are given for all or none.
     * (load_c3) Element types are equal.
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Variadic<Index>:$indices,
@@ -263,16 +263,16 @@ def Tile_ChannelCommitOp : Tile_Op<"channel.commit"> {
 def Tile_ChannelWaitOp : Tile_Op<"channel.wait"> {
   let summary = "waits until a stage is full, and gives its tiles to the reader";
   let description = [{
-    `pending` counts the later commits whose copies may still be under way (kernels
-    without roles, where copies of the same threads land in order); the pass that
-    pipelines loads sets it.
+    `pending` counts the later commits, of all channels, whose copies may still be
+    under way (kernels without roles, where copies of the same threads land in
+    order); the pass that pipelines loads sets it.
 
     Example: `%k = tile.channel.wait %c[%i] pending = 1 : !tile.channel<2, !tile.smem<..>> -> !tile.smem<..>`
 
     Constraints:
 
     * (channel_wait_c1) The results are the tiles of the channel.
-    * (channel_wait_c2) pending is less than the number of stages.
+    * (channel_wait_c2) pending is not negative.
   }];
   let arguments = (ins Arg<Tile_Channel, "", [MemRead, MemWrite]>:$channel, Index:$step,
     DefaultValuedAttr<I64Attr, "0">:$pending);
@@ -319,7 +319,8 @@ def Tile_MmaOp : Tile_Op<"mma", [TypesMatchWith<"result has the type of the accu
     * (mma_c1) a is [M, K], b [K, N], the accumulator [M, N] in f32 and `acc`.
     * (mma_c2) a and b have one element type: bf16, f16 or f32; `terms` is 3 or 1
       for f32, else 1.
-    * (mma_c3) A fragment a has the layout of the accumulator.
+    * (mma_c3) A fragment a has the layout of the accumulator, with one part of
+      columns.
     * (mma_c4) M is a multiple of 16, N of 8, K of 16 (8 for f32).
   }];
   let arguments = (ins Arg<Tile_Operand, "", [MemRead]>:$a, Arg<Tile_Smem, "", [MemRead]>:$b,
