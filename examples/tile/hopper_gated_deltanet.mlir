@@ -174,7 +174,7 @@ gpu.module @gated_deltanet {
 
       tile.role @chain warps(4) regs(248) {
         %zero = arith.constant dense<0.0> : !m
-        %first = tile.load %s0[%b, %h, %v0, %c0] dims = [2, 3] : !states -> !s
+        %first = tile.load %s0[%b, %h, %c0, %v0] dims = [3, 2] : !states -> !s
         %any = arith.cmpi slt, %c0, %n : index
         %r0 = scf.if %any -> !m {
           %kt, %qt, %vt = tile.channel.wait %load[%c0] : !load -> !wide, !wide, !half
@@ -250,7 +250,7 @@ gpu.module @gated_deltanet {
           %rn = tile.mma_wait %r1 : !m
           scf.yield %s2, %rn : !s, !m
         }
-        tile.store %last, %sT[%b, %h, %v0, %c0] dims = [2, 3] : !s, !states
+        tile.store %last, %sT[%b, %h, %c0, %v0] dims = [3, 2] : !s, !states
       }
 
       tile.role @load warps(1) regs(24) ahead(3) {

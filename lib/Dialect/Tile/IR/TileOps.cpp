@@ -65,9 +65,8 @@ static LogicalResult verifyAccess(Operation *op, MemRefType memref,
     if (dim < 0 || dim >= memref.getRank())
       return op->emitOpError("dims lie in [0, ")
              << memref.getRank() << "), got " << dim;
-    if (i != 0 && dim <= dims[i - 1])
-      return op->emitOpError("dims rise, got ")
-             << dims[i - 1] << " before " << dim;
+    if (llvm::is_contained(dims.take_front(i), dim))
+      return op->emitOpError("dims differ, got ") << dim << " twice";
   }
   if (numBounds != 0 && numBounds != rank)
     return op->emitOpError("has a bound for each of the tile's ")
@@ -306,18 +305,22 @@ LogicalResult MmaWaitOp::verify() {
   return success();
 }
 
-/// The matrix and its inverse as two 16-bit terms each, and the diagonal blocks
-/// in f32, in rows of 4 bytes more than their own, so that rows begin in other
-/// banks.
+/// A slot for each row tile, and for each warp: what its row has left of the
+/// diagonal block in two 16-bit terms, or that block in f32, and the inverse of
+/// the block in two terms. Rows are 16 bytes longer than what they hold, so
+/// that they begin in other banks.
 int64_t UnitLowerInverseOp::getScratchBytes(int64_t n, int64_t warps,
-                                            int64_t numTerms) {
+                                            int64_t terms) {
   // One f16 matrix with rows of 16 bytes more, and the 8x8 blocks on the
   // diagonal in f32 with their inverses.
-  if (numTerms == 1)
+  if (terms == 1)
     return n * (n + 8) * 2 + n / kRowTile * 1200;
-  int64_t terms = 2 * 2 * n * n * 2;
-  int64_t diagonal = n / kRowTile * kRowTile * (kRowTile + 1) * 4;
-  return llvm::alignTo(terms + diagonal, 16);
+  constexpr int64_t pad = 16;
+  int64_t tiles = n / kRowTile;
+  int64_t left = 2 * kRowTile * ((n - kRowTile) * 2 + pad);
+  int64_t block = kRowTile * (kRowTile * 4 + pad);
+  int64_t inverse = tiles > 1 ? 2 * kRowTile * (kRowTile * 2 + pad) : 0;
+  return std::max(tiles, warps) * (std::max(left, block) + inverse);
 }
 
 LogicalResult UnitLowerInverseOp::verify() {

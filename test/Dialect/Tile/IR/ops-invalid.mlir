@@ -31,8 +31,8 @@ func.func @f(%m: memref<?x?x64xf32, strided<[?, ?, 1]>>, %i: index) {
 
 // load_c2
 func.func @f(%m: memref<?x?x64xf32, strided<[?, ?, 1]>>, %i: index) {
-  // expected-error @below {{'tile.load' op dims rise, got 2 before 1}}
-  %x = tile.load %m[%i, %i, %i] dims = [2, 1] : memref<?x?x64xf32, strided<[?, ?, 1]>> -> tensor<64x64xf32, #tile.acc<warps = 4>>
+  // expected-error @below {{'tile.load' op dims differ, got 2 twice}}
+  %x = tile.load %m[%i, %i, %i] dims = [2, 2] : memref<?x?x64xf32, strided<[?, ?, 1]>> -> tensor<64x64xf32, #tile.acc<warps = 4>>
   return
 }
 
@@ -483,7 +483,7 @@ func.func @f(%a: tensor<64xf32, #tile.strided<vec = 2>>, %s: !tile.smem<37120xi8
 
 // unit_lower_inverse_c2
 func.func @f(%a: tensor<64x64xf32, #tile.acc<warps = 4>>, %s: !tile.smem<64xi8>) {
-  // expected-error @below {{'tile.unit_lower_inverse' op the scratch is a vector of at least 37120 i8, got '!tile.smem<64xi8>'}}
+  // expected-error @below {{'tile.unit_lower_inverse' op the scratch is a vector of at least 20480 i8, got '!tile.smem<64xi8>'}}
   %t = tile.unit_lower_inverse %a scratch(%s) : tensor<64x64xf32, #tile.acc<warps = 4>>, !tile.smem<64xi8>
   return
 }

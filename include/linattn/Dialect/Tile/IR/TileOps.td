@@ -51,7 +51,7 @@ def Tile_LoadOp : Tile_GlobalOp<"load"> {
 
     * (load_c1) There is an index per dimension of the memref.
     * (load_c2) `dims` names a dimension of the memref for each of the tile's, in
-      rising order; bounds are given for all or none.
+      any order; bounds are given for all or none.
     * (load_c3) Element types are equal.
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Variadic<Index>:$indices,
