@@ -358,6 +358,9 @@ Registers Inverse::run() {
 
 LogicalResult linattn::tilenvvm::emitInverse(Emitter &e,
                                              UnitLowerInverseOp op) {
+  if (op.getTerms() != 2)
+    return op.emitOpError("has a translation with two terms, got ")
+           << op.getTerms();
   e.fragments[op.getResult()] = Inverse(e, op).run();
   return success();
 }
