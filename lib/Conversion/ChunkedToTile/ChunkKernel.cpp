@@ -20,7 +20,10 @@ ChunkKernel::ChunkKernel(const KernelSignature &signature, DimClasses &classes,
                          OpBuilder &builder)
     : signature(signature), plan(plan), part(part),
       op(cast<ChunkedOp>(signature.getOp().getOperation())), builder(builder),
-      loc(op.getLoc()), classes(classes), emitter(op, classes, plan, builder) {}
+      loc(op.getLoc()), classes(classes), emitter(op, classes, plan, builder),
+      offChain(emitter.getOffChain()) {
+  findUsedTokens();
+}
 
 static RankedTensorType tensorOf(Value value) {
   return cast<RankedTensorType>(value.getType());
@@ -300,7 +303,7 @@ void ChunkKernel::createChannel() {
   if (!tiles.empty())
     channel = tile::ChannelCreateOp::create(
         builder, loc, tile::ChannelType::get(builder.getContext(), 1, tiles),
-        IntegerAttr());
+        IntegerAttr(), IntegerAttr(), IntegerAttr(), ArrayAttr());
 }
 
 /// Sequence and chunk of a row of the scratch buffers.

@@ -26,6 +26,11 @@ struct ChunkPlan {
   int64_t sliceWidth = 0, slices = 1;
   std::optional<unsigned> cutClass;
 
+  /// The plan of the kernel for what does not depend on the state, and of the
+  /// one that walks over the chunks.
+  ChunkPlan forOffChain() const;
+  ChunkPlan forChain() const;
+
   /// What the tile of a dimension of `size` elements of this class has.
   int64_t getTileSize(const DimClasses &classes, mlir::Value value,
                       unsigned dim) const;

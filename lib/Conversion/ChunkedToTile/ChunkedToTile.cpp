@@ -56,19 +56,18 @@ static KernelDescription describe(const KernelSignature &signature,
     return b.getNamedAttr(name, b.getI64IntegerAttr(value));
   };
   KernelDescription description;
-  int64_t threads = plan.warps * tile::kWarpSize;
   Attribute slots = countSlots(op);
   if (plan.split)
     description.launches.push_back(
         {offChainName(name),
          b.getDictionaryAttr({b.getNamedAttr("of", slots),
                               number("times", op.getNumHeads())}),
-         threads});
+         plan.forOffChain().warps * tile::kWarpSize});
   description.launches.push_back(
       {name.str(),
        b.getDictionaryAttr({b.getNamedAttr("of", b.getStringAttr("N")),
                             number("times", op.getNumHeads() * plan.slices)}),
-       threads});
+       (plan.split ? plan.forChain() : plan).warps * tile::kWarpSize});
   description.workspace.assign(workspace.begin(), workspace.end());
   for (Workspace &buffer : description.workspace)
     buffer.rows = slots;
@@ -124,16 +123,17 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
         gpu::GPUModuleOp::create(builder, func.getLoc(), func.getName());
     builder.setInsertionPointToStart(&module.getBodyRegion().front());
     SmallVector<Workspace> workspace;
-    auto build = [&](KernelPart part, StringRef name) {
-      ChunkKernel kernel(*signature, classes, *plan, part, builder);
+    auto build = [&](KernelPart part, const ChunkPlan &plan, StringRef name) {
+      ChunkKernel kernel(*signature, classes, plan, part, builder);
       kernel.run(name);
       return kernel.getWorkspace();
     };
     if (plan->split) {
-      build(KernelPart::OffChain, offChainName(func.getName()));
-      workspace = build(KernelPart::Chain, func.getName());
+      build(KernelPart::OffChain, plan->forOffChain(),
+            offChainName(func.getName()));
+      workspace = build(KernelPart::Chain, plan->forChain(), func.getName());
     } else {
-      build(KernelPart::Whole, func.getName());
+      build(KernelPart::Whole, *plan, func.getName());
     }
     module->setAttr(kKernelAttr,
                     signature->describe(describe(*signature, func.getName(), op,
