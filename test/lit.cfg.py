@@ -2,10 +2,13 @@
 #   linattn-opt, linattn-run, ... (every tool), mlir-opt, FileCheck, not, count
 #   %python    the project's Python (.venv where it exists)
 #   %examples  the folder of the example recurrences
+#   %cc_runtime  a C compiler that finds the runtime
 #   %ptxas     the newest ptxas found; tests that need it say `REQUIRES: ptxas`
-# Features: ptxas, numpy, asan, and one per linattn tool that was built.
+#   %cc, %link_omp  a C compiler, and what links OpenMP; tests say `REQUIRES: cc`
+# Features: ptxas, numpy, asan, cc, and one per linattn tool that was built.
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -35,6 +38,19 @@ python = first_executable(
 )
 config.substitutions.append(("%python", python))
 config.substitutions.append(("%examples", os.path.join(src, "examples")))
+# The runtime without a GPU: a C program that links it, and a libcuda over the
+# simulator.
+lib = os.path.join(config.linattn_obj_root, "lib")
+cc = f"{config.linattn_cc} -std=c11 -Wall -Wextra -Werror -O1 -I{src}/include"
+config.substitutions.append(
+    ("%cc_runtime", f"{cc} -L{lib} -Wl,-rpath,{lib}")
+)
+llvm_config.with_environment(
+    "LINATTN_LIBCUDA", os.path.join(lib, "liblinattn-simulated-libcuda.so")
+)
+llvm_config.with_environment(
+    "LINATTN_RUNTIME", os.path.join(lib, "liblinattn_runtime.so")
+)
 # Adds a %python of its own: lit takes the first that it finds.
 llvm_config.use_default_substitutions()
 llvm_config.with_environment("PYTHONPATH", os.path.join(src, "python"))
@@ -60,6 +76,16 @@ if config.linattn_sanitize:
     )
     llvm_config.with_environment(
         "UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1"
+    )
+
+# A C compiler, and the OpenMP library that object files for the CPU call.
+cc = next(filter(None, map(shutil.which, ("cc", "clang-22", "gcc"))), None)
+omp = os.path.join(os.path.dirname(config.llvm_tools_dir), "lib", "libomp.so.5")
+if cc and os.path.exists(omp) and not config.linattn_sanitize:
+    config.available_features.add("cc")
+    config.substitutions.append(("%cc", cc))
+    config.substitutions.append(
+        ("%link_omp", f"{omp} -Wl,-rpath,{os.path.dirname(omp)}")
     )
 
 config.available_features.update(config.linattn_tools)

@@ -1,17 +1,15 @@
 //===- Compile.cpp - functions to files -----------------------------------===//
 
-#include "linattn/Compile/Compile.h"
-#include "linattn/Conversion/Passes.h"
+#include "linattn/Compile/Artifact.h"
+#include "linattn/Compile/Cache.h"
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
-#include "linattn/Pipelines/Pipelines.h"
+#include "linattn/Dialect/Tile/IR/Tile.h"
 #include "linattn/Target/CPU.h"
 #include "linattn/Target/NVPTX.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -24,44 +22,31 @@ using namespace linattn;
 void linattn::registerCompileDialects(DialectRegistry &registry) {
   registerAllDialects(registry);
   registerAllExtensions(registry);
-  registry.insert<LinAttnDialect>();
+  registry.insert<LinAttnDialect, tile::TileDialect>();
   registerNVPTXTranslations(registry);
   registerCPUTranslations(registry);
 }
 
-/// A copy of the module in which only `function` is public, so that what it
-/// does not call goes away.
-static OwningOpRef<ModuleOp> isolate(ModuleOp module, StringRef function) {
-  OwningOpRef<ModuleOp> copy = module.clone();
-  for (auto other : copy->getOps<func::FuncOp>())
-    other.setVisibility(other.getName() == function
-                            ? SymbolTable::Visibility::Public
-                            : SymbolTable::Visibility::Private);
-  return copy;
+/// Makes the folder where there is none, and a file in it: permissions do not
+/// tell whether that works (root, and file systems that are read-only).
+static std::error_code makeFolder(StringRef folder) {
+  if (std::error_code error = llvm::sys::fs::create_directories(folder))
+    return error;
+  SmallString<128> pattern(folder), probe;
+  llvm::sys::path::append(pattern, ".linattn-%%%%%%%%");
+  int file;
+  if (std::error_code error =
+          llvm::sys::fs::createUniqueFile(pattern, file, probe))
+    return error;
+  llvm::sys::fs::closeFile(file);
+  return llvm::sys::fs::remove(probe);
 }
 
-llvm::Expected<CompiledKernel>
-linattn::compileKernel(ModuleOp module, StringRef function, StringRef chip) {
-  OwningOpRef<ModuleOp> copy = isolate(module, function);
-  PassManager passes(module.getContext());
-  (void)applyPassManagerCLOptions(passes);
-  NVVMPipelineOptions pipeline;
-  pipeline.chip = chip.str();
-  buildSerialNVVMPipeline(passes, pipeline);
-  if (failed(passes.run(*copy)))
-    return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                   "does not compile for " + chip);
-  auto kernels = *copy->getOps<gpu::GPUModuleOp>().begin();
-  Operation *kernel = kernels.lookupSymbol(function);
-  CompiledKernel result;
-  result.name = function.str();
-  result.description =
-      toJSON(kernel->getAttrOfType<DictionaryAttr>(kKernelAttr));
-  llvm::Expected<std::string> ptx = translateToPTX(kernels, chip);
-  if (!ptx)
-    return ptx.takeError();
-  result.ptx = std::move(*ptx);
-  return result;
+/// Milliseconds.
+static double since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(
+             std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 namespace {
@@ -85,10 +70,11 @@ private:
              << llvm::toString(std::move(error)) << "\n";
     return failure();
   }
-  LogicalResult write(StringRef function, StringRef suffix, StringRef bytes);
-  LogicalResult compileForGPU(func::FuncOp func);
-  LogicalResult compileForCPU(func::FuncOp func);
-  llvm::json::Object describeTools();
+  LogicalResult write(StringRef function, const CachedFiles &files);
+  LogicalResult compile(StringRef name);
+  /// Compiles, says what came out, and gives the files.
+  llvm::Expected<CachedFiles> makeFiles(StringRef name);
+  void report(const Artifact &artifact);
 
   ModuleOp module;
   const CompileOptions &options;
@@ -96,116 +82,108 @@ private:
   std::optional<Ptxas> ptxas;
 };
 
-LogicalResult Compilation::write(StringRef function, StringRef suffix,
-                                 StringRef bytes) {
-  SmallString<128> path(options.folder);
-  llvm::sys::path::append(path, function + suffix);
-  std::error_code error;
-  llvm::raw_fd_ostream stream(path, error);
-  if (!error) {
-    stream << bytes;
-    stream.close();
-    error = stream.error();
+LogicalResult Compilation::write(StringRef function, const CachedFiles &files) {
+  for (const auto &[suffix, bytes] : files) {
+    SmallString<128> path(options.folder);
+    llvm::sys::path::append(path, function + suffix);
+    std::error_code error;
+    llvm::raw_fd_ostream stream(path, error);
+    if (!error) {
+      stream << bytes;
+      stream.close();
+      error = stream.error();
+    }
+    if (!error)
+      continue;
+    stream.clear_error();
+    return fail(function,
+                llvm::createStringError(error, "cannot write " + path));
   }
-  if (!error)
-    return success();
-  stream.clear_error();
-  return fail(function, llvm::createStringError(error, "cannot write " + path));
+  return success();
 }
 
-llvm::json::Object Compilation::describeTools() {
-  llvm::json::Object tools{{"llvm", getLLVMVersion()}};
-  if (ptxas)
-    tools["ptxas"] = ptxas->version;
-  return tools;
+void Compilation::report(const Artifact &artifact) {
+  progress << artifact.name << ": " << options.target << ", " << artifact.form
+           << "\n";
+  if (!artifact.cubin)
+    return;
+  const Resources &used = artifact.cubin->resources;
+  progress << llvm::formatv(
+      "  {0} registers, {1} bytes spilled, {2} bytes of stack, {3} bytes of "
+      "shared memory\n",
+      used.registers, used.spillStoreBytes, used.stackBytes, used.sharedBytes);
+  for (const std::string &note : used.notes)
+    progress << "  " << note << "\n";
 }
 
-static llvm::json::Object describe(const Resources &resources) {
-  llvm::json::Array notes;
-  for (const std::string &note : resources.notes)
-    notes.push_back(note);
-  return llvm::json::Object{{"registers", resources.registers},
-                            {"stack_bytes", resources.stackBytes},
-                            {"spill_store_bytes", resources.spillStoreBytes},
-                            {"spill_load_bytes", resources.spillLoadBytes},
-                            {"barriers", resources.barriers},
-                            {"notes", std::move(notes)}};
-}
-
-LogicalResult Compilation::compileForGPU(func::FuncOp func) {
-  StringRef name = func.getName();
-  llvm::Expected<CompiledKernel> kernel =
-      compileKernel(module, name, options.target);
-  if (!kernel)
-    return fail(name, kernel.takeError());
-  if (failed(write(name, ".ptx", kernel->ptx)))
-    return failure();
-  llvm::json::Object &description = kernel->description;
-  description["name"] = name;
-  description["kernel"] = name;
-  description["target"] = options.target;
-  description["ptx"] = (name + ".ptx").str();
-  description["tools"] = describeTools();
-  if (ptxas) {
-    llvm::Expected<Cubin> cubin = assemble(*ptxas, kernel->ptx, options.target);
-    if (!cubin)
-      return fail(name, cubin.takeError());
-    if (failed(write(name, ".cubin", cubin->bytes)))
-      return failure();
-    description["cubin"] = (name + ".cubin").str();
-    description["resources"] = describe(cubin->resources);
-    const Resources &used = cubin->resources;
-    progress << llvm::formatv(
-        "  {0} registers, {1} bytes spilled, {2} bytes of stack, {3} bytes of "
-        "shared memory\n",
-        used.registers, used.spillStoreBytes, used.stackBytes,
-        used.sharedBytes);
-    for (const std::string &note : used.notes)
-      progress << "  " << note << "\n";
-  }
+llvm::Expected<CachedFiles> Compilation::makeFiles(StringRef name) {
+  llvm::Expected<Artifact> artifact =
+      compileFunction(module, name, options, ptxas ? &*ptxas : nullptr);
+  if (!artifact)
+    return artifact.takeError();
+  report(*artifact);
+  CachedFiles files;
+  if (isCPU())
+    files.push_back({".o", std::move(artifact->object)});
+  else
+    files.push_back({".ptx", std::move(artifact->ptx)});
+  if (artifact->cubin)
+    files.push_back({".cubin", std::move(artifact->cubin->bytes)});
+  if (!artifact->header.empty())
+    files.push_back({".h", std::move(artifact->header)});
   std::string text;
   llvm::raw_string_ostream(text)
-      << llvm::formatv("{0:2}", llvm::json::Value(std::move(description)))
+      << llvm::formatv("{0:2}",
+                       llvm::json::Value(std::move(artifact->description)))
       << "\n";
-  return write(name, ".json", text);
+  files.push_back({".json", std::move(text)});
+  return files;
 }
 
-LogicalResult Compilation::compileForCPU(func::FuncOp func) {
-  StringRef name = func.getName();
-  OwningOpRef<ModuleOp> copy = isolate(module, name);
-  for (auto inner : copy->getOps<func::FuncOp>())
-    inner.removeArgAttrsAttr(); // LLVM knows none of ours and would warn.
-  PassManager passes(module.getContext());
-  (void)applyPassManagerCLOptions(passes);
-  buildSerialCPUPipeline(passes);
-  if (failed(passes.run(*copy)))
+/// From the cache if it is there, else compiled and put there.
+LogicalResult Compilation::compile(StringRef name) {
+  auto start = std::chrono::steady_clock::now();
+  std::string key;
+  if (!options.cache.empty()) {
+    key = makeCacheKey(*isolateFunction(module, name), options,
+                       ptxas ? ptxas->version : "");
+    if (std::optional<CachedFiles> files = loadCached(options.cache, key)) {
+      if (failed(write(name, *files)))
+        return failure();
+      progress << name << ": " << options.target
+               << llvm::formatv(", from the cache in {0:f1} ms\n",
+                                since(start));
+      return success();
+    }
+  }
+  llvm::Expected<CachedFiles> files = makeFiles(name);
+  if (!files)
+    return fail(name, files.takeError());
+  if (failed(write(name, *files)))
     return failure();
-  llvm::Expected<std::string> object = emitObject(*copy, options.cpu);
-  if (!object)
-    return fail(name, object.takeError());
-  if (failed(write(name, ".o", *object)))
-    return failure();
-  return write(name, ".h", makeCHeader(func));
+  if (options.cache.empty())
+    return success();
+  if (llvm::Error error = storeCached(options.cache, key, *files))
+    progress << "  warning: cache: " << llvm::toString(std::move(error))
+             << "\n";
+  return success();
 }
 
 CompileResult Compilation::run() {
-  if (options.lowering != "serial")
-    return badUsage("--lowering is serial, got '" + options.lowering + "'");
+  if (!llvm::is_contained({"auto", "chunkwise", "serial"}, options.lowering))
+    return badUsage("--lowering is auto, chunkwise or serial, got '" +
+                    options.lowering + "'");
   if (!isCPU()) {
     llvm::Expected<std::string> feature = getPTXFeature(options.target);
     if (!feature)
       return badUsage(llvm::toString(feature.takeError()) + ", cpu");
   }
-  SmallVector<func::FuncOp> functions;
-  for (auto func : module.getOps<func::FuncOp>())
-    if (!func.isDeclaration() && func.isPublic() &&
-        (options.function.empty() || func.getName() == options.function))
-      functions.push_back(func);
-  if (functions.empty())
-    return badUsage(options.function.empty()
-                        ? Twine("the module has no public function with a body")
-                        : "the module has no public function '" +
-                              options.function + "' with a body");
+  auto functions = selectFunctions(module, options);
+  if (!functions)
+    return badUsage(llvm::toString(functions.takeError()));
+  if (std::error_code error = makeFolder(options.folder))
+    return badUsage("-o names a folder for the files: cannot write into '" +
+                    options.folder + "': " + error.message());
   if (!isCPU() && options.cubin) {
     llvm::Expected<Ptxas> found = findPtxas(options.toolPath);
     if (!found) {
@@ -216,23 +194,13 @@ CompileResult Compilation::run() {
     progress << "ptxas " << ptxas->version << " (" << ptxas->origin << ": "
              << ptxas->path << ")\n";
   }
-  if (std::error_code error =
-          llvm::sys::fs::create_directories(options.folder)) {
-    progress << "error: cannot make the folder '" << options.folder
-             << "': " << error.message() << "\n";
-    return CompileResult::Failed;
-  }
   bool allDone = true;
-  for (func::FuncOp func : functions) {
-    progress << func.getName() << ": " << options.target << ", "
-             << (isCPU() ? "token-serial loops" : "token-serial SIMT") << "\n";
+  for (StringRef name : *functions) {
     auto start = std::chrono::steady_clock::now();
-    LogicalResult result = isCPU() ? compileForCPU(func) : compileForGPU(func);
-    std::chrono::duration<double> seconds =
-        std::chrono::steady_clock::now() - start;
+    LogicalResult result = compile(name);
     progress << llvm::formatv("  {0} in {1:f2} s\n",
                               succeeded(result) ? "compiled" : "failed",
-                              seconds.count());
+                              since(start) / 1000);
     allDone &= succeeded(result);
   }
   return allDone ? CompileResult::Done : CompileResult::Failed;

@@ -109,12 +109,11 @@ void linattn::buildChunkwiseCPUPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(
       createAttentionTilesToLoops({options.keepRounding}));
   pm.addNestedPass<func::FuncOp>(createShortConvToLoops());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  // No common subexpressions from here on: fills and broadcasts are cheaper
+  // made again where they are used than kept.
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(createLinalgElementwiseOpFusionPass());
   pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
   pm.addNestedPass<func::FuncOp>(
       bufferization::createEmptyTensorToAllocTensorPass());
   addBufferization(pm);
@@ -143,4 +142,15 @@ void linattn::registerLinAttnPipelines() {
       "linattn-to-nvvm-serial",
       "Level 0 to token-serial kernels in the LLVM dialect for NVIDIA GPUs",
       buildSerialNVVMPipeline);
+  PassPipelineRegistration<NVVMPipelineOptions>(
+      "linattn-tile-to-nvvm",
+      "Level 2, planned, to kernels in the LLVM dialect for NVIDIA GPUs",
+      buildTileToNVVMPipeline);
+  PassPipelineRegistration<ChunkwiseNVVMOptions>(
+      "linattn-to-tile", "Level 0 to planned kernels on tiles",
+      buildChunkwiseToTilePipeline);
+  PassPipelineRegistration<ChunkwiseNVVMOptions>(
+      "linattn-to-nvvm",
+      "Level 0 to kernels in the LLVM dialect for NVIDIA GPUs, in chunks",
+      buildChunkwiseNVVMPipeline);
 }

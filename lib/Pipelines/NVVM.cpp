@@ -1,6 +1,8 @@
 //===- NVVM.cpp - pipelines to NVIDIA GPUs --------------------------------===//
 
 #include "linattn/Conversion/Passes.h"
+#include "linattn/Dialect/LinAttn/Transforms/Passes.h"
+#include "linattn/Dialect/Tile/Transforms/Passes.h"
 #include "linattn/Pipelines/Pipelines.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -27,14 +29,67 @@ static void addKernelsToLLVM(OpPassManager &pm) {
   kernels.addPass(createCanonicalizerPass());
 }
 
+static void attachTarget(OpPassManager &pm, StringRef chip) {
+  GpuNVVMAttachTargetOptions target;
+  target.chip = chip.str();
+  target.optLevel = 3;
+  pm.addPass(createGpuNVVMAttachTarget(target));
+}
+
 void linattn::buildSerialNVVMPipeline(OpPassManager &pm,
                                       const NVVMPipelineOptions &options) {
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
   pm.addPass(createRecurrenceToSIMT());
-  GpuNVVMAttachTargetOptions target;
-  target.chip = options.chip;
-  target.optLevel = 3;
-  pm.addPass(createGpuNVVMAttachTarget(target));
+  attachTarget(pm, options.chip);
   addKernelsToLLVM(pm);
+}
+
+static void addTilesToLLVM(OpPassManager &pm, StringRef chip) {
+  ConvertTileToNVVMOptions conversion;
+  conversion.chip = chip.str();
+  pm.nest<gpu::GPUModuleOp>().addPass(createConvertTileToNVVM(conversion));
+  attachTarget(pm, chip);
+  addKernelsToLLVM(pm);
+}
+
+void linattn::buildTileToNVVMPipeline(OpPassManager &pm,
+                                      const NVVMPipelineOptions &options) {
+  addTilesToLLVM(pm, options.chip);
+}
+
+void linattn::buildChunkwiseToTilePipeline(
+    OpPassManager &pm, const ChunkwiseNVVMOptions &options) {
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  ChunkwisePassOptions chunkwise;
+  chunkwise.chunk = options.chunk;
+  chunkwise.mma = options.mma;
+  pm.addPass(createChunkwisePass(chunkwise));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  ChunkedToTileOptions tiles;
+  tiles.slice = options.slice;
+  pm.addPass(createChunkedToTile(tiles));
+
+  OpPassManager &kernels =
+      pm.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  tile::PipelineLoadsPassOptions loads;
+  loads.stages = options.stages;
+  loads.chip = options.chip;
+  kernels.addPass(tile::createPipelineLoadsPass(loads));
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  tile::PlanSharedMemoryPassOptions memory;
+  memory.chip = options.chip;
+  kernels.addPass(tile::createPlanSharedMemoryPass(memory));
+  kernels.addPass(tile::createInsertBarriersPass());
+}
+
+void linattn::buildChunkwiseNVVMPipeline(OpPassManager &pm,
+                                         const ChunkwiseNVVMOptions &options) {
+  buildChunkwiseToTilePipeline(pm, options);
+  addTilesToLLVM(pm, options.chip);
 }

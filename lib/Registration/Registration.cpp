@@ -4,6 +4,8 @@
 #include "linattn/Conversion/Passes.h"
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 #include "linattn/Dialect/LinAttn/Transforms/Passes.h"
+#include "linattn/Dialect/Tile/IR/Tile.h"
+#include "linattn/Dialect/Tile/Transforms/Passes.h"
 #include "linattn/Pipelines/Pipelines.h"
 
 #include "mlir/InitAllDialects.h"
@@ -13,9 +15,10 @@
 void linattn::registerEverything(mlir::DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
-  registry.insert<LinAttnDialect>();
+  registry.insert<LinAttnDialect, tile::TileDialect>();
   mlir::registerAllPasses();
   registerLinAttnPasses();
+  tile::registerLinAttnTilePasses();
   registerLinAttnConversionPasses();
   registerLinAttnPipelines();
 }

@@ -170,7 +170,9 @@ private:
     engineOptions.jitCodeGenOptLevel = llvm::CodeGenOptLevel::Aggressive;
     engineOptions.enableGDBNotificationListener = false;
     engineOptions.enablePerfNotificationListener = false;
-    std::string openmp = loadOpenMP(options.threads);
+    std::string openmp;
+    if (options.threads != 1)
+      openmp = loadOpenMP(options.threads);
     StringRef libraries[] = {openmp};
     if (!openmp.empty())
       engineOptions.sharedLibPaths = libraries;
@@ -180,6 +182,8 @@ private:
       return created.takeError();
     engine = std::move(*created);
     engine->registerSymbols(runtimeSymbols);
+    if (openmp.empty())
+      engine->registerSymbols(singleThreadSymbols);
     // Compilation is lazy: looking the entry up makes it happen here.
     return engine->lookupPacked(entry(signature->function)).takeError();
   }

@@ -44,6 +44,50 @@ static llvm::StringRef claim(llvm::StringRef name) {
 }
 
 namespace {
+/// LLVM's own parsers name C types and list no choices.
+template <typename T> struct Choice : cl::parser<T> {
+  using cl::parser<T>::parser;
+  bool parse(cl::Option &option, llvm::StringRef, llvm::StringRef text,
+             T &value) {
+    std::string names;
+    for (const auto &choice : this->Values) {
+      if (choice.Name == text) {
+        value = choice.V.getValue();
+        return false;
+      }
+      names += (names.empty() ? "" : ", ") + choice.Name.str();
+    }
+    return option.error("is one of " + names + ", got '" + text + "'");
+  }
+};
+
+/// A number from the text of an option; false after saying what it takes.
+template <typename T>
+bool parseNumber(cl::Option &option, llvm::StringRef text, T &value) {
+  if (!text.getAsInteger(10, value))
+    return true;
+  return !option.error("takes a whole number from " +
+                       llvm::Twine(std::numeric_limits<T>::min()) + " to " +
+                       llvm::Twine(std::numeric_limits<T>::max()) + ", got '" +
+                       text + "'");
+}
+
+/// Leaves `value` alone where the option is not there.
+template <typename T> bool parse(cl::opt<std::string> &option, T &value) {
+  return !option.getNumOccurrences() || parseNumber(option, option, value);
+}
+
+bool parse(cl::list<std::string> &option,
+           std::optional<std::vector<int64_t>> &values) {
+  if (!option.getNumOccurrences())
+    return true;
+  values.emplace();
+  for (const std::string &text : option)
+    if (!parseNumber(option, text, values->emplace_back()))
+      return false;
+  return true;
+}
+
 struct Options {
   cl::opt<std::string> file{cl::Positional, cl::desc("FILE.mlir"), cl::Required,
                             cl::cat(category)};
@@ -58,26 +102,31 @@ struct Options {
       cl::value_desc("NAME=N"), cl::CommaSeparated, cl::cat(category)};
   cl::list<std::string> inputs{
       claim("input"),
-      cl::desc("Reads an argument, by its linattn.name or its number; floats "
-               "are rounded to its type"),
+      cl::desc("Reads an argument, by its linattn.name or its number; float32 "
+               "for bf16 is rounded"),
       cl::value_desc("ARG=FILE.npy"), cl::cat(category)};
-  cl::list<int64_t> seqlens{
+  cl::opt<bool> roundInputs{
+      claim("round-inputs"),
+      cl::desc("Rounds files of wider floats than their arguments (float64 for "
+               "f32) instead of refusing them"),
+      cl::cat(category)};
+  cl::list<std::string> seqlens{
       claim("seqlens"),
       cl::desc("Offsets of packed sequences, for all operands that take some"),
       cl::value_desc("0,64,100"), cl::CommaSeparated, cl::cat(category)};
-  cl::list<int64_t> slots{
+  cl::list<std::string> slots{
       claim("slots"),
       cl::desc("States of the pool for the sequences; -1, or the padding of "
                "the recurrence, is no sequence"),
       cl::value_desc("2,-1,0"), cl::CommaSeparated, cl::cat(category)};
-  cl::opt<InitialState> state{
+  cl::opt<InitialState, false, Choice<InitialState>> state{
       claim("state"), cl::desc("Initial states"),
       cl::init(InitialState::Random),
       cl::values(clEnumValN(InitialState::Random, "random",
                             "standard normals (default)"),
                  clEnumValN(InitialState::Zero, "zero", "0")),
       cl::cat(category)};
-  cl::opt<GateDistribution> gates{
+  cl::opt<GateDistribution, false, Choice<GateDistribution>> gates{
       claim("gates"), cl::desc("Log decays that are drawn"),
       cl::init(GateDistribution::Usual),
       cl::values(
@@ -91,9 +140,9 @@ struct Options {
           clEnumValN(GateDistribution::Mixed, "mixed",
                      "one of these per channel, or another one per token")),
       cl::cat(category)};
-  cl::opt<uint64_t> seed{claim("seed"),
-                         cl::desc("Seed of what is drawn (default 0)"),
-                         cl::init(0), cl::value_desc("N"), cl::cat(category)};
+  cl::opt<std::string> seed{claim("seed"),
+                            cl::desc("Seed of what is drawn (default 0)"),
+                            cl::value_desc("N"), cl::cat(category)};
   cl::opt<std::string> device{
       claim("device"), cl::desc("cpu (default), sim, cuda"), cl::init("cpu"),
       cl::value_desc("NAME"), cl::cat(category)};
@@ -101,9 +150,9 @@ struct Options {
       claim("lowering"),
       cl::desc("serial (default): token by token; chunkwise"),
       cl::init("serial"), cl::value_desc("NAME"), cl::cat(category)};
-  cl::opt<int64_t> chunk{
+  cl::opt<std::string> chunk{
       claim("chunk"), cl::desc("Tokens per chunk: 16, 32, 64 (default) or 128"),
-      cl::init(64), cl::value_desc("N"), cl::cat(category)};
+      cl::value_desc("N"), cl::cat(category)};
   cl::opt<std::string> mma{
       claim("mma"),
       cl::desc("What products of the chunk form round to: f32, tf32x3, bf16, "
@@ -130,12 +179,12 @@ struct Options {
   cl::opt<bool> time{claim("time"),
                      cl::desc("Times further runs and counts tokens/s"),
                      cl::cat(category)};
-  cl::opt<unsigned> repeat{claim("repeat"),
-                           cl::desc("Runs to time (default 5)"), cl::init(5),
-                           cl::value_desc("N"), cl::cat(category)};
-  cl::opt<unsigned> threads{
+  cl::opt<std::string> repeat{claim("repeat"),
+                              cl::desc("Runs to time (default 5)"),
+                              cl::value_desc("N"), cl::cat(category)};
+  cl::opt<std::string> threads{
       claim("threads"), cl::desc("Threads of parallel loops (default: all)"),
-      cl::init(0), cl::value_desc("N"), cl::cat(category)};
+      cl::value_desc("N"), cl::cat(category)};
   cl::opt<std::string> json{
       claim("json"),
       cl::desc("Writes the report as JSON to a file, or - for stdout"),
@@ -156,7 +205,15 @@ std::optional<RunOptions> runner::parseCommandLine(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
   if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs()))
     return std::nullopt;
-  if (options.repeat == 0) {
+  RunOptions result;
+  if (!parse(options.seed, result.inputs.samples.seed) ||
+      !parse(options.seqlens, result.inputs.seqlens) ||
+      !parse(options.slots, result.inputs.slots) ||
+      !parse(options.chunk, result.target.chunk) ||
+      !parse(options.repeat, result.repeat) ||
+      !parse(options.threads, result.target.threads))
+    return std::nullopt;
+  if (result.repeat == 0) {
     llvm::errs() << "linattn-run: error: --repeat is at least 1, got 0\n";
     return std::nullopt;
   }
@@ -170,7 +227,7 @@ std::optional<RunOptions> runner::parseCommandLine(int argc, char **argv) {
                  << options.lowering << "\n";
     return std::nullopt;
   }
-  int64_t chunk = options.chunk;
+  int64_t chunk = result.target.chunk;
   if (chunk != 16 && chunk != 32 && chunk != 64 && chunk != 128) {
     llvm::errs() << "linattn-run: error: --chunk is 16, 32, 64 or 128, got "
                  << chunk << "\n";
@@ -183,29 +240,21 @@ std::optional<RunOptions> runner::parseCommandLine(int argc, char **argv) {
     return std::nullopt;
   }
 
-  RunOptions result;
   result.file = options.file;
   result.function = options.function;
   result.inputs.sizes = options.sizes;
   result.inputs.files = options.inputs;
-  if (options.seqlens.getNumOccurrences())
-    result.inputs.seqlens = options.seqlens;
-  if (options.slots.getNumOccurrences())
-    result.inputs.slots = options.slots;
-  result.inputs.samples.seed = options.seed;
+  result.inputs.roundFiles = options.roundInputs;
   result.inputs.samples.gates = options.gates;
   result.inputs.samples.state = options.state;
   result.target.device = options.device;
   result.target.lowering = options.lowering;
   result.target.precision = options.precision;
-  result.target.threads = options.threads;
-  result.target.chunk = options.chunk;
   result.target.mma = options.mma;
   result.target.keepRounding = options.keepRounding;
   result.target.hoist = options.hoist;
   result.verify = options.verify;
   result.time = options.time;
-  result.repeat = options.repeat;
   result.json = options.json;
   result.save = options.save;
   return result;

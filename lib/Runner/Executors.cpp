@@ -29,8 +29,15 @@ static std::unique_ptr<Executor> makeOracle(const Target &target) {
   return makeCPUExecutor(options);
 }
 
-static std::unique_ptr<Executor> makeSimulated(const Target &target) {
-  return makeSimExecutor(target.threads);
+/// A kernel on a GPU, or on the simulator.
+static std::unique_ptr<Executor> makeDevice(const Target &target) {
+  DeviceOptions options;
+  options.simulate = target.device == "sim";
+  options.threads = target.threads;
+  options.kernel.lowering = target.lowering;
+  options.kernel.chunk = target.chunk;
+  options.kernel.mma = target.mma;
+  return makeDeviceExecutor(options);
 }
 
 /// The chunk form, in f32 or widened: the algebra alone, or with roundings kept
@@ -64,7 +71,10 @@ static constexpr Entry kExecutors[] = {
     {"cpu", "serial", "fp64", makeOracle},
     {"cpu", "chunkwise", "fp32", makeChunkwise},
     {"cpu", "chunkwise", "fp64", makeChunkwise},
-    {"sim", "serial", "fp32", makeSimulated},
+    {"sim", "serial", "fp32", makeDevice},
+    {"sim", "chunkwise", "fp32", makeDevice},
+    {"cuda", "serial", "fp32", makeDevice},
+    {"cuda", "chunkwise", "fp32", makeDevice},
 };
 
 llvm::Expected<std::unique_ptr<Executor>>

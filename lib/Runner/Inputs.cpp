@@ -16,6 +16,21 @@ using namespace linattn::runner;
 using llvm::StringRef;
 using llvm::Twine;
 
+/// Whether a file of type `from` is what was meant for an argument of type
+/// `to`: no digit is lost, or there are no .npy files of the type itself.
+static bool holds(DType to, DType from) {
+  switch (to) {
+  case DType::F64:
+    return true;
+  case DType::F32:
+    return from != DType::F64;
+  case DType::BF16:
+    return from == DType::F32;
+  default:
+    return to == from;
+  }
+}
+
 namespace {
 class InputMaker {
 public:
@@ -83,8 +98,14 @@ private:
                                  StringRef path) {
     if (array.getType() == argument.type)
       return array;
-    if (isFloat(array.getType()) && isFloat(argument.type))
+    if (isFloat(array.getType()) && isFloat(argument.type)) {
+      if (!options.roundFiles && !holds(argument.type, array.getType()))
+        return usageError("argument '" + argument.name + "' is " +
+                          nameOf(argument.type) + ", got " +
+                          nameOf(array.getType()) + " from " + path +
+                          "; give --round-inputs to have it rounded");
       return array.convertedTo(argument.type, argument.name);
+    }
     if (isFloat(array.getType()) != isFloat(argument.type))
       return usageError("argument '" + argument.name + "' is " +
                         nameOf(argument.type) + ", got " +
@@ -166,7 +187,7 @@ private:
     std::optional<int64_t> tokens = sizes.get("T");
     for (const Argument &argument : signature.arguments)
       for (const Dimension &dim : argument.dims)
-        if (tokens && dim.name == "S")
+        if (tokens && !dim.isStatic() && dim.name == "S")
           sizes.setDefault(dim.name, *tokens);
   }
 
@@ -218,7 +239,7 @@ private:
       if (!counted)
         return usageError("seqlens '" + argument.name +
                           "' have no tokens to count; give offsets with "
-                          "--seqlens=0,..");
+                          "--seqlens=0,.. or the number of tokens with --size");
       sampleSeqlens(target, argument, *counted, options.samples);
     } else if (argument.sample == SampleKind::Slots) {
       return sampleSlots(target, argument,

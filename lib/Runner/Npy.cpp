@@ -56,6 +56,9 @@ public:
       } else {
         return "has an unknown key '" + key + "'";
       }
+      if (negative)
+        return "has a negative size in 'shape', got " +
+               std::to_string(*negative);
       if (!ok)
         return here("has no readable value for '" + key + "'");
       if (!consume(",") && !rest.ltrim().starts_with("}"))
@@ -97,9 +100,12 @@ private:
     while (!consume(")")) {
       int64_t size;
       rest = rest.ltrim();
-      StringRef digits = rest.take_while(llvm::isDigit);
+      StringRef digits =
+          rest.take_while([](char c) { return llvm::isDigit(c) || c == '-'; });
       if (digits.getAsInteger(10, size))
         return false;
+      if (size < 0)
+        negative = size;
       rest = rest.drop_front(digits.size());
       (void)rest.consume_front("L"); // long integers of Python 2
       shape.push_back(size);
@@ -115,6 +121,7 @@ private:
   }
 
   StringRef rest;
+  std::optional<int64_t> negative;
 };
 } // namespace
 

@@ -288,7 +288,10 @@ private:
     }
     Result description = signature.results[i];
     description.type = result.getType();
-    bool keepsRounding = options.target.keepRounding && productsRound();
+    // A device rounds as the region says.
+    bool keepsRounding =
+        productsRound() &&
+        (options.target.device != "cpu" || options.target.keepRounding);
     bool rounds =
         (signature.computesIn16Bit && options.target.precision != "fp64") ||
         keepsRounding;

@@ -85,20 +85,35 @@ static void copyMemRef(int64_t elementSize, UnrankedMemRef *source,
                 target->data(elementSize));
 }
 
-llvm::orc::SymbolMap
-runner::runtimeSymbols(llvm::orc::MangleAndInterner mangle) {
-  llvm::orc::SymbolMap map;
-  auto add = [&](llvm::StringRef name, auto *function) {
+namespace {
+class Symbols {
+public:
+  explicit Symbols(llvm::orc::MangleAndInterner mangle) : mangle(mangle) {}
+
+  template <typename Function>
+  Symbols &add(llvm::StringRef name, Function *function) {
     map[mangle(name)] = {llvm::orc::ExecutorAddr::fromPtr(function),
                          llvm::JITSymbolFlags::Exported};
-  };
-  add("__truncsfbf2", &truncFloatToBF16);
-  add("__truncdfbf2", &truncDoubleToBF16);
-  add("__truncsfhf2", &truncFloatToF16);
-  add("__truncdfhf2", &truncDoubleToF16);
-  add("__extendhfsf2", &extendF16);
-  add("memrefCopy", &copyMemRef);
-  return map;
+    return *this;
+  }
+  llvm::orc::SymbolMap take() { return std::move(map); }
+
+private:
+  llvm::orc::MangleAndInterner mangle;
+  llvm::orc::SymbolMap map;
+};
+} // namespace
+
+llvm::orc::SymbolMap
+runner::runtimeSymbols(llvm::orc::MangleAndInterner mangle) {
+  return Symbols(mangle)
+      .add("__truncsfbf2", &truncFloatToBF16)
+      .add("__truncdfbf2", &truncDoubleToBF16)
+      .add("__truncsfhf2", &truncFloatToF16)
+      .add("__truncdfhf2", &truncDoubleToF16)
+      .add("__extendhfsf2", &extendF16)
+      .add("memrefCopy", &copyMemRef)
+      .take();
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,4 +149,35 @@ std::string runner::loadOpenMP(unsigned threads) {
       return path;
   }
   return "";
+}
+
+// The entry points that LLVM's OpenMP builder calls for a parallel loop. One
+// thread does every iteration, so that bounds stay as they are.
+
+/// The body takes its captured values as one pointer, if it has any.
+static void forkCall(void *, int32_t count,
+                     void (*body)(int32_t *, int32_t *, void *),
+                     void *captured) {
+  int32_t thread = 0, number = 0;
+  body(&thread, &number, count ? captured : nullptr);
+}
+static int32_t threadNumber(void *) { return 0; }
+static void barrier(void *, int32_t) {}
+static void pushNumThreads(void *, int32_t, int32_t) {}
+static void staticInit(void *, int32_t, int32_t, int32_t *isLast, uint64_t *,
+                       uint64_t *, int64_t *, int64_t, int64_t) {
+  *isLast = 1;
+}
+static void staticFini(void *, int32_t) {}
+
+llvm::orc::SymbolMap
+runner::singleThreadSymbols(llvm::orc::MangleAndInterner mangle) {
+  return Symbols(mangle)
+      .add("__kmpc_fork_call", &forkCall)
+      .add("__kmpc_global_thread_num", &threadNumber)
+      .add("__kmpc_barrier", &barrier)
+      .add("__kmpc_push_num_threads", &pushNumThreads)
+      .add("__kmpc_for_static_init_8u", &staticInit)
+      .add("__kmpc_for_static_fini", &staticFini)
+      .take();
 }

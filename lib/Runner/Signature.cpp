@@ -181,13 +181,13 @@ private:
     if (number >= argument.dims.size())
       return;
     Dimension &dim = argument.dims[number];
-    if (dim.isStatic())
-      return;
     if (dim.name.empty()) {
       dim.name = name;
       dim.plus = plus;
       return;
     }
+    if (dim.isStatic())
+      return;
     // Used as queries and as keys, for example: both names are one size.
     StringRef first = signature.canonicalName(dim.name);
     StringRef second = signature.canonicalName(name);

@@ -5,6 +5,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 
+#include <limits>
 #include <set>
 
 using namespace linattn;
@@ -12,11 +13,17 @@ using namespace linattn::runner;
 using llvm::StringRef;
 using llvm::Twine;
 
+static llvm::Error outOfRange(StringRef dimension, const Twine &got,
+                              const Twine &source) {
+  return usageError("dimension " + dimension + " is from 0 to " +
+                    Twine(std::numeric_limits<int64_t>::max()) + ", got " +
+                    got + " from " + source);
+}
+
 llvm::Error Sizes::set(StringRef name, int64_t value, const Twine &source) {
   StringRef key = signature.canonicalName(name);
   if (value < 0)
-    return usageError("dimension " + key + " is not negative, got " +
-                      Twine(value) + " from " + source);
+    return outOfRange(key, Twine(value), source);
   auto [it, inserted] = values.try_emplace(key.str(), value);
   if (!inserted && it->second != value)
     return usageError("dimension " + key + " is " + Twine(it->second) + " by " +
@@ -38,18 +45,48 @@ static std::string listNames(const Signature &signature) {
 
 llvm::Error Sizes::parse(StringRef assignment) {
   auto [name, text] = assignment.split('=');
-  int64_t value;
-  if (name.empty() || text.getAsInteger(10, value))
+  StringRef digits = text;
+  digits.consume_front("-");
+  if (name.empty() || digits.empty() || !llvm::all_of(digits, llvm::isDigit))
     return usageError("--size takes NAME=NUMBER, got '" + assignment + "'");
   bool known = false;
   for (const Argument &argument : signature.arguments)
     for (const Dimension &dim : argument.dims)
       known |= !dim.isStatic() && dim.name == name;
   if (!known)
-    return usageError(
-        "--size " + assignment +
-        ": no dimension has this name; there are: " + listNames(signature));
+    return unknown(assignment, name, text);
+  int64_t value;
+  if (text.getAsInteger(10, value))
+    return outOfRange(name, text, "--size");
   return set(name, value, "--size");
+}
+
+/// A size for a name that no dynamic dimension has. Saying again what the types
+/// say is no mistake.
+llvm::Error Sizes::unknown(StringRef assignment, StringRef name,
+                           StringRef text) const {
+  for (const Argument &argument : signature.arguments)
+    for (auto [i, dim] : llvm::enumerate(argument.dims))
+      if (dim.name == name) {
+        int64_t size = dim.size - dim.plus;
+        if (text == std::to_string(size))
+          return llvm::Error::success();
+        return usageError("dimension " + name + " (dimension " + Twine(i) +
+                          " of argument '" + argument.name + "') is static, " +
+                          Twine(size) + ", got " + text + " from --size");
+      }
+  return usageError(
+      "--size " + assignment +
+      ": no dimension has this name; there are: " + listNames(signature) +
+      (findPacked() ? "; the sequences are packed: --seqlens=0,.. gives offsets"
+                    : ""));
+}
+
+const Argument *Sizes::findPacked() const {
+  for (const Argument &argument : signature.arguments)
+    if (argument.sample == SampleKind::Seqlens)
+      return &argument;
+  return nullptr;
 }
 
 llvm::Error Sizes::setFrom(const Argument &argument,
@@ -83,6 +120,16 @@ std::optional<int64_t> Sizes::get(StringRef name) const {
   return it == values.end() ? std::nullopt : std::optional(it->second);
 }
 
+/// What the command line lacks, for messages.
+static std::string howToGive(const Argument &argument, const Dimension &dim) {
+  std::string size = "--size " + dim.name + "=NUMBER";
+  if (argument.sample == SampleKind::Seqlens)
+    return "the sequences are packed: give their offsets with --seqlens=0,.., "
+           "or how many there are with " +
+           size + " to have offsets drawn";
+  return "give it with " + size + " or an --input";
+}
+
 llvm::Expected<Shape> Sizes::shapeOf(const Argument &argument) const {
   Shape shape;
   for (auto [i, dim] : llvm::enumerate(argument.dims)) {
@@ -92,8 +139,7 @@ llvm::Expected<Shape> Sizes::shapeOf(const Argument &argument) const {
       if (!size)
         return usageError("dimension " + dim.name + " (dimension " + Twine(i) +
                           " of argument '" + argument.name +
-                          "') has no size; give it with --size " + dim.name +
-                          "=N or an --input");
+                          "') has no size; " + howToGive(argument, dim));
       *size += dim.plus;
     }
     shape.push_back(*size);

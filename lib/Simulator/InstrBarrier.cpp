@@ -259,7 +259,8 @@ void registerBarrier(InstrTable &t) {
         fence, F);
   t.add("fence.proxy.async[.global|.shared::cta|.shared::cluster]", "",
         proxyFence, F);
-  t.add("fence.proxy.<alias|tensormap|async>*", "", nothing, F);
+  t.add("fence.proxy.alias", "", nothing, F);
+  t.add("fence.proxy.tensormap::generic.*", "@? #?", nothing, F);
   t.add("fence.mbarrier_init.release.cluster", "", fence, F);
 }
 

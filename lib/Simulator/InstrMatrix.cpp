@@ -88,10 +88,11 @@ Step movmatrix(Warp &w, const Instr &i, uint32_t) {
 
 Error decode(Instr &i, const Words &words) {
   i.detail = is_contained(words, "trans");
-  unsigned count = words[4][1] - '0';
+  StringRef shape = *find_if(words, [](StringRef w) { return w[0] == 'x'; });
+  unsigned count = shape[1] - '0';
   const Arg &fragment = i.args[words[0] == "ldmatrix" ? 0 : 1];
   if (fragment.count != count)
-    return createStringError("." + words[4] + " needs " + Twine(count) +
+    return createStringError("." + shape + " needs " + Twine(count) +
                              " registers, got " +
                              Twine(unsigned(fragment.count)));
   return Error::success();
@@ -102,12 +103,13 @@ Error decode(Instr &i, const Words &words) {
 void registerMatrix(InstrTable &t) {
   constexpr InstrKind K = InstrKind::Shared;
   constexpr uint32_t A = TraitAligned | TraitWholeWarp;
-  t.add(
-      "ldmatrix.sync.aligned.m8n8.<x1|x2|x4>[.trans][.shared|.shared::cta].b16",
-      "=vb32 @", ldmatrix, K, A, decode);
-  t.add(
-      "stmatrix.sync.aligned.m8n8.<x1|x2|x4>[.trans][.shared|.shared::cta].b16",
-      "@ <vb32", stmatrix, K, A, decode);
+  // Old code names the number before the shape.
+  for (std::string shape :
+       {".m8n8.<x1|x2|x4>[.trans]", ".<x1|x2|x4>[.trans].m8n8"}) {
+    std::string rest = ".sync.aligned" + shape + "[.shared|.shared::cta].b16";
+    t.add("ldmatrix" + rest, "=vb32 @", ldmatrix, K, A, decode);
+    t.add("stmatrix" + rest, "@ <vb32", stmatrix, K, A, decode);
+  }
   t.add("movmatrix.sync.aligned.m8n8.trans.b16", "=b32 <b32", movmatrix,
         InstrKind::WarpComm, A);
 }

@@ -15,6 +15,7 @@ InstrTable::InstrTable() {
   registerConvert(*this);
   registerMove(*this);
   registerCompare(*this);
+  registerBulkCopy(*this); // st.async, red.async: before st.*, red.*
   registerMemory(*this);
   registerAtomic(*this);
   registerWarp(*this);
@@ -25,7 +26,6 @@ InstrTable::InstrTable() {
   registerMma(*this);
   registerWgmma(*this);
   registerAsyncCopy(*this);
-  registerBulkCopy(*this);
   registerTensorCopy(*this);
   registerCluster(*this);
 }

@@ -23,7 +23,6 @@ namespace linattn::sim {
 namespace {
 
 enum TensorBits { TensorStore = 1, TensorMulticast = 2, TensorHint = 4 };
-constexpr unsigned reduceShift = 8;
 
 struct TensorCopy {
   TensorMap map;
@@ -185,7 +184,7 @@ void performStore(AsyncWork &work, const TensorCopy &c) {
   const Instr &i = *work.instr;
   Accessor reader{&w, &i, work.lane, &work};
   Accessor writer{&w, &i, work.lane, work.writes.get()};
-  Reduce op = Reduce(i.detail >> reduceShift);
+  Reduce op = reductionOf(i);
   uint64_t rowBytes = c.rowBytes(), rows = c.rows();
   Place from =
       locateBox(w, i, c, work.lane, StateSpace::Shared, c.shared, P, reader);
@@ -218,9 +217,29 @@ void performStore(AsyncWork &work, const TensorCopy &c) {
   }
 }
 
+/// What the tensor map does not check, and an H200 stops at with "illegal
+/// instruction": a box begins at a multiple of 16 bytes, and, though loads fill
+/// what lies before the tensor, no store begins there.
+void checkCoordinates(Warp &w, const Instr &i, unsigned lane,
+                      const TensorCopy &c, bool isStore) {
+  int64_t start = int64_t(c.at[0]) * c.elementBytes();
+  if (start % 16)
+    report(FindingKind::AsyncCopy, w, i, lane,
+           "a box must begin at a multiple of 16 bytes, but coordinate 0 is " +
+               Twine(c.at[0]) + ", which is " + Twine(start) + " bytes");
+  if (!isStore)
+    return;
+  for (unsigned d = 0; d < c.map.rank; ++d)
+    if (c.at[d] < 0)
+      report(FindingKind::AsyncCopy, w, i, lane,
+             "a store to a tensor takes no negative coordinates, but "
+             "coordinate " +
+                 Twine(d) + " is " + Twine(c.at[d]));
+}
+
 /// Reads the tensor map and the coordinates of an operand [map, {c0, ..}].
 bool readMap(Warp &w, const Instr &i, unsigned lane, const Arg &arg,
-             TensorCopy &c) {
+             TensorCopy &c, bool isStore) {
   uint64_t address = addressOf(w, i.op[arg.first], lane);
   Place place = locate(w, i, lane, StateSpace::Generic, address, 128, 0, 64);
   if (!place.data)
@@ -241,6 +260,7 @@ bool readMap(Warp &w, const Instr &i, unsigned lane, const Arg &arg,
   }
   for (unsigned d = 0; d < rank; ++d)
     c.at[d] = int32_t(w.read(i.op[arg.first + 1 + d], lane));
+  checkCoordinates(w, i, lane, c, isStore);
   return true;
 }
 
@@ -249,7 +269,7 @@ Step load(Warp &w, const Instr &i, uint32_t active) {
   for (uint32_t rest = active; rest; rest &= rest - 1) {
     unsigned lane = countr_zero(rest);
     TensorCopy c{};
-    if (!readMap(w, i, lane, i.args[1], c))
+    if (!readMap(w, i, lane, i.args[1], c, false))
       continue;
     if (c.map.fill == TensorMapFill::Nan && !isFloatMap(c.map.type))
       c.map.fill = TensorMapFill::Zero;
@@ -268,7 +288,7 @@ Step store(Warp &w, const Instr &i, uint32_t active) {
   for (uint32_t rest = active; rest; rest &= rest - 1) {
     unsigned lane = countr_zero(rest);
     TensorCopy c{};
-    if (!readMap(w, i, lane, i.args[0], c))
+    if (!readMap(w, i, lane, i.args[0], c, true))
       continue;
     c.shared = addressOf(w, i.arg(1), lane);
     AsyncRef work = makeWork(w, lane, i);
@@ -279,27 +299,42 @@ Step store(Warp &w, const Instr &i, uint32_t active) {
   return Step::Next;
 }
 
-Error decode(Instr &i, const Words &words) {
-  unsigned rank = 0, mapArg = is_contained(words, "bulk_group") ? 0 : 1;
-  for (StringRef word : words) {
+/// [map, {..}] [, policy]. Moves nothing here, but its operand is checked.
+Step prefetch(Warp &w, const Instr &i, uint32_t active) {
+  for (uint32_t rest = active; rest; rest &= rest - 1) {
+    TensorCopy c{};
+    readMap(w, i, countr_zero(rest), i.args[0], c, false);
+  }
+  return Step::Next;
+}
+
+Error checkRank(const Words &words, const Arg &map) {
+  unsigned rank = 0;
+  for (StringRef word : words)
     if (word.size() == 2 && word[1] == 'd' && isDigit(word[0]))
       rank = word[0] - '0';
+  if (map.count == rank + 1)
+    return Error::success();
+  return createStringError("needs " + Twine(rank) + " coordinates, got " +
+                           Twine(map.count - 1));
+}
+
+Error decode(Instr &i, const Words &words) {
+  unsigned mapArg = is_contained(words, "bulk_group") ? 0 : 1;
+  for (StringRef word : words) {
     i.detail |= word == "multicast::cluster" ? TensorMulticast : 0;
     i.detail |= word == "L2::cache_hint" ? TensorHint : 0;
   }
   unsigned want = (mapArg ? 3 : 2) + !!(i.detail & TensorMulticast) +
                   !!(i.detail & TensorHint);
-  if (i.numArgs != want)
-    return createStringError("needs " + Twine(want) + " operands, got " +
-                             Twine(unsigned(i.numArgs)));
-  if (i.args[mapArg].count != rank + 1)
-    return createStringError("needs " + Twine(rank) + " coordinates, got " +
-                             Twine(i.args[mapArg].count - 1));
-  if (words[1] == "reduce")
-    for (StringRef word : words)
-      if (Reduce op = reduceOf(word); op != Reduce::None)
-        i.detail |= uint32_t(op) << reduceShift;
-  return Error::success();
+  i.detail |= reductionIn(words);
+  if (Error error = needsOperands(i, want))
+    return error;
+  return checkRank(words, i.args[mapArg]);
+}
+
+Error decodePrefetch(Instr &i, const Words &words) {
+  return checkRank(words, i.args[0]);
 }
 
 Step nothing(Warp &, const Instr &, uint32_t) { return Step::Next; }
@@ -324,8 +359,9 @@ void registerTensorCopy(InstrTable &t) {
             ".global.shared::cta.<add|min|max|inc|dec|and|or|xor>[.tile]."
             "bulk_group[.L2::cache_hint]",
         "@ @ <b64?", store, K, A, decode);
-  t.add("cp.async.bulk.prefetch.tensor" + dims + ".*", "@ <b64?", nothing, K,
-        A);
+  t.add("cp.async.bulk.prefetch.tensor" + dims +
+            ".L2.global[.tile][.L2::cache_hint]",
+        "@ <b64?", prefetch, K, A, decodePrefetch);
   t.add("prefetch[.param].tensormap", "@", nothing, K, A);
 }
 

@@ -13,29 +13,29 @@
 // CHECK: scf.parallel
 // CHECK: scf.for %{{.+}} = %{{.+}} to %{{.+}} step %c16
 // CHECK-NOT: memref.alloc(
+// The tokens are copied by vectors of their last dimension.
+// CHECK: vector.load %{{.+}} : memref<?x16xbf16, {{.+}}>, vector<16xbf16>
+// CHECK-NEXT: vector.store
 // CHECK: vector.store %{{.+}}, %[[PANEL:.+]][%{{.+}}, %{{.+}}] : memref<16x16xf32{{.*}}>, vector<12xf32>
 // CHECK-NOT: memref.alloc(
+// What adds to zeros starts with them.
 // CHECK: scf.for %{{.+}} = %{{.+}} to %{{.+}} step %c6
-// CHECK-COUNT-6: vector.load %{{.+}} : memref<16x12xf32{{.*}}>, vector<12xf32>
-// CHECK: %{{.+}}:6 = scf.for
+// CHECK-NOT: vector.load
+// CHECK: %{{.+}}:6 = scf.for {{.+}} iter_args(%{{.+}} = %cst{{.*}}, %{{.+}} = %cst
 // CHECK: vector.load %[[PANEL]][
 // CHECK-COUNT-6: arith.mulf %{{.+}}, %{{.+}} fastmath<contract> : vector<12xf32>
 // CHECK: vector.transpose %{{.+}}, [1, 0] : vector<8x8x{{b?}}f{{16|32}}> to vector<8x8x{{b?}}f{{16|32}}>
+// What adds to something loads it.
+// CHECK: scf.for %{{.+}} = %{{.+}} to %{{.+}} step %c6
+// CHECK-COUNT-6: vector.load %{{.+}} : memref<16x12xf32{{.*}}>, vector<12xf32>
 // CHECK-NOT: memref.alloc(
-// CHECK: scf.if
+// CHECK: scf.reduce
 
-// The output alone is rounded, once in whole chunks and once in the rest;
-// keep-rounding keeps six operands of products too.
+// The output alone is rounded; keep-rounding keeps six operands of products too.
 // FULL-NOT: arith.truncf
 // FULL: scf.for
 // FULL: arith.truncf
 // FULL-NOT: arith.truncf
-// FULL: scf.if
-// FULL: arith.truncf
-// FULL-NOT: arith.truncf
-// KEEP-COUNT-7: arith.truncf
-// KEEP-NOT: arith.truncf
-// KEEP: scf.if
 // KEEP-COUNT-7: arith.truncf
 // KEEP-NOT: arith.truncf
 func.func @gated_delta(%q: tensor<?x?x1x16xbf16>, %k: tensor<?x?x1x16xbf16>, %v: tensor<?x?x2x12xbf16>,

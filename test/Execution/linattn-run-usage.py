@@ -38,8 +38,9 @@ def text(name, contents):
 # The command line.
 refuse(message="Not enough positional command line arguments")
 refuse(packed, "--frob", message="Unknown command line argument '--frob'")
-refuse(packed, "--gates=wild", message="Cannot find option named 'wild'")
-refuse(packed, "--seed=x", message="'x' value invalid for ulong argument")
+refuse(packed, "--gates=wild", message="for the --gates option: is one of none, usual, slow, strong, extreme, mixed, got 'wild'")
+refuse(packed, "--state=one", message="for the --state option: is one of random, zero, got 'one'")
+refuse(packed, "--seed=x", message="for the --seed option: takes a whole number from 0 to 18446744073709551615, got 'x'")
 refuse(packed, "--repeat=0", message="error: --repeat is at least 1, got 0")
 refuse(
     packed,
@@ -59,7 +60,7 @@ refuse(
     "--mma=fp8",
     message="error: --mma is f32, tf32x3, bf16, f16 or bf16x2, got fp8",
 )
-refuse(packed, "--slots=a", message="'a' value invalid")
+refuse(packed, "--slots=a", message="for the --slots option: takes a whole number from -9223372036854775808 to 9223372036854775807, got 'a'")
 refuse(
     packed, "--device=abacus",
     message="error: nothing here runs --device=abacus --lowering=serial "
@@ -69,7 +70,7 @@ refuse(packed, "--lowering=magic", message="error: nothing here runs --device=cp
 refuse(packed, "--precision=fp8", message="error: nothing here runs --device=cpu")
 
 # The module.
-refuse("/nowhere.mlir", message="error: could not open input file /nowhere.mlir")
+refuse("/nowhere.mlir", message="error: cannot open '/nowhere.mlir': No such file or directory\n")
 refuse(text("bad.mlir", b"func.func @f("), message="bad.mlir:1:13: error: expected")
 refuse(text("empty.mlir", b""), message="error: the module has no public function")
 refuse(packed, "--function=f", message="error: --function=f: no such function with a body; there are: @gated_deltanet")
@@ -81,13 +82,31 @@ refuse(
 # Sizes.
 refuse(
     packed,
-    message="error: dimension N (dimension 0 of argument 'cu') has no size; "
-    "give it with --size N=N or an --input",
+    "--size=T=50",
+    message="error: dimension N (dimension 0 of argument 'cu') has no size; the "
+    "sequences are packed: give their offsets with --seqlens=0,.., or how many "
+    "there are with --size N=NUMBER to have offsets drawn",
 )
-refuse(packed, "--size=N=2", message="error: seqlens 'cu' have no tokens to count; give offsets with --seqlens=0,..")
+refuse(packed, "--size=N=2", message="error: seqlens 'cu' have no tokens to count; give offsets with --seqlens=0,.. or the number of tokens with --size")
 refuse(packed, "--size=N", message="error: --size takes NAME=NUMBER, got 'N'")
-refuse(packed, "--size=M=2", message="error: --size M=2: no dimension has this name; there are: N, T")
-refuse(packed, "--size=T=-1", message="error: dimension T is not negative, got -1 from --size")
+refuse(packed, "--size=M=2", message="error: --size M=2: no dimension has this name; there are: N, T; the sequences are packed: --seqlens=0,.. gives offsets")
+refuse(pool, message="error: dimension B (dimension 0 of argument 'slots') has no size; give it with --size B=NUMBER or an --input")
+refuse(packed, "--size=T=-1", message="error: dimension T is from 0 to 9223372036854775807, got -1 from --size")
+refuse(packed, "--size=T=9223372036854775808", message="error: dimension T is from 0 to 9223372036854775807, got 9223372036854775808 from --size")
+refuse(packed, "--size=T=five", message="error: --size takes NAME=NUMBER, got 'T=five'")
+static = text(
+    "static.mlir",
+    b"""func.func @f(%x: tensor<?x64x1x4xf32> {linattn.name = "x"}) -> tensor<?x64x1x4xf32> {
+  %o = linattn.recurrence tokens(%x : tensor<?x64x1x4xf32>) -> (tensor<?x64x1x4xf32>) {
+  ^step(%xt: vector<4xf32>):
+    linattn.yield %xt : vector<4xf32>
+  }
+  return %o : tensor<?x64x1x4xf32>
+}
+""",
+)
+refuse(static, "--size=B=1,T=50", message="error: dimension T (dimension 1 of argument 'x') is static, 64, got 50 from --size")
+assert call(static, "--size=B=1,T=64").returncode == 0
 refuse(packed, "--size=N=3", "--seqlens=0,4", message="error: dimension N is 3 by --size, but 1 by --seqlens")
 refuse(packed, "--size=T=4000000000000000000", "--seqlens=0,1", message="does not fit in memory")
 
@@ -110,10 +129,13 @@ refuse(packed, f"--input=z={q}", message=": no argument has this name; there are
 refuse(packed, "--input=q=/nowhere.npy", message="error: /nowhere.npy: cannot be read: No such file or directory")
 refuse(packed, f"--input=q={q}", f"--input=q={q}", message="error: argument 'q' is given twice")
 refuse(packed, f"--input=q={q}", "--size=T=5", message=f"error: dimension T is 5 by --size, but 4 by {q}")
-refuse(packed, f"--input=k={save('k', np.zeros((4, 2, 7)))}", message="error: dimension 2 of argument 'k' is 8, got 7 from ")
+refuse(packed, f"--input=k={save('k', np.zeros((4, 2, 7), np.float32))}", message="error: dimension 2 of argument 'k' is 8, got 7 from ")
 refuse(packed, f"--input=k={save('k', np.zeros((4, 2)))}", message="error: argument 'k' has 3 dimension(s), got 2 (4x2) from ")
 refuse(packed, f"--input=cu={save('cu', np.zeros(3))}", message="error: argument 'cu' is i32, got f64 from ")
 refuse(packed, f"--input=q={save('i', np.zeros((4, 2, 8), np.int32))}", message="error: argument 'q' is f32, got i32 from ")
+wide = save("wide", np.zeros((4, 2, 8)))
+refuse(packed, f"--input=q={wide}", message=f"error: argument 'q' is f32, got f64 from {wide}; give --round-inputs to have it rounded")
+assert call(packed, f"--input=q={wide}", "--seqlens=0,4", "--round-inputs").returncode == 0
 refuse(packed, f"--input=cu={save('cu', np.array([0, 2**40]))}", message="error: argument 'cu' is i32, got 1099511627776 at element 1")
 refuse(packed, f"--input=cu={save('cu', np.array([0, 4]))}", "--seqlens=0,4", message="error: argument 'cu' is given twice: by --input and by --seqlens")
 refuse(packed, f"--input=q={save('f', np.asfortranarray(np.zeros((4, 2, 8))))}", message="f.npy: fortran_order is False here (row-major), got True; save numpy.ascontiguousarray of it")
@@ -121,6 +143,35 @@ refuse(packed, f"--input=q={save('b', np.zeros((4, 2, 8), '>f4'))}", message="b.
 whole = open(q, "rb").read()
 refuse(packed, f"--input=q={text('cut.npy', whole[:200])}", message="cut.npy: 4x2x8 of <f4 has 256 bytes, but 72 follow the header")
 refuse(packed, f"--input=q={text('zip.npy', b'PK' + whole)}", message="zip.npy: not a .npy file")
+
+negative = whole.replace(b"'shape': (4, 2, 8), }", b"'shape': (4, -2, 8),}")
+refuse(packed, f"--input=q={text('negative.npy', negative)}", message="negative.npy: the header has a negative size in 'shape', got -2\n")
+
+# What a pass refuses is told by its place in the file, not by the module in the
+# middle of the pass.
+snapshots = write_module(
+    "snapshots",
+    """func.func @f(%k: tensor<?x?x1x4xf32>, %s0: tensor<?x1x4x4xf32>)
+    -> (tensor<?x?x1x4xf32>, tensor<?x1x4x4xf32>, tensor<?x?x1x4x4xf32>) {
+  %o:3 = linattn.recurrence tokens(%k : tensor<?x?x1x4xf32>)
+      state(%s0 : tensor<?x1x4x4xf32>) snapshots(every = 1)
+      -> (tensor<?x?x1x4xf32>, tensor<?x1x4x4xf32>, tensor<?x?x1x4x4xf32>) {
+  ^step(%kt: vector<4xf32>, %s: !linattn.state<4x4xf32>):
+    %s1 = linattn.write %s, %kt, %kt : !linattn.state<4x4xf32>, vector<4xf32>, vector<4xf32>
+    linattn.yield %kt, %s1 : vector<4xf32>, !linattn.state<4x4xf32>
+  }
+  return %o#0, %o#1, %o#2 : tensor<?x?x1x4xf32>, tensor<?x1x4x4xf32>, tensor<?x?x1x4x4xf32>
+}
+""",
+)
+refuse(
+    snapshots, "--size=B=1,T=4", "--lowering=chunkwise",
+    message="error: has no chunk form: 'snapshots' takes states at ends of chunks only",
+)
+done = call(snapshots, "--size=B=1,T=4", "--lowering=chunkwise")
+assert "see current operation" not in done.stderr, done.stderr
+done = call(snapshots, "--size=B=1,T=4", "--lowering=chunkwise", "--mlir-print-op-on-diagnostic=true")
+assert "see current operation" in done.stderr, done.stderr
 
 # Places that cannot be written.
 sizes = [packed, "--seqlens=0,4"]

@@ -1,10 +1,10 @@
 //===- linattn-compile.cpp - modules to PTX, cubin, object files ----------===//
 
+#include "linattn/Compile/Cache.h"
 #include "linattn/Compile/Compile.h"
+#include "linattn/Compile/ReadModule.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -22,26 +22,36 @@ static cl::opt<std::string>
            cl::desc("a GPU such as sm_80, sm_90a, sm_100a, sm_120a; or cpu"),
            cl::cat(category));
 static cl::opt<std::string>
-    lowering("lowering", cl::init("serial"), cl::value_desc("NAME"),
-             cl::desc("serial (default): token after token, any recurrence"),
+    lowering("lowering", cl::init("auto"), cl::value_desc("NAME"),
+             cl::desc("auto (default): chunkwise where the target has it, else "
+                      "serial; chunkwise (cpu): chunks of tokens by matrix "
+                      "products; serial: token after token, any recurrence"),
              cl::cat(category));
 static cl::opt<std::string>
     function("function", cl::value_desc("NAME"),
              cl::desc("default: every public function with a body"),
              cl::cat(category));
-static cl::opt<std::string> folder("o", cl::init("."), cl::value_desc("DIR"),
-                                   cl::desc("folder for the files; is made"),
-                                   cl::cat(category));
+static cl::opt<std::string>
+    folder("o", cl::init("."), cl::value_desc("DIR"),
+           cl::desc("folder for the files, which is made if there is "
+                    "none; default: the current folder"),
+           cl::cat(category));
 static cl::opt<bool> noCubin("no-cubin", cl::desc("PTX only, without ptxas"),
                              cl::cat(category));
 static cl::opt<std::string>
     cpu("cpu", cl::init("native"), cl::value_desc("PROCESSOR"),
         cl::desc("for --target=cpu: native (default), or as in clang's -mcpu"),
         cl::cat(category));
+static cl::opt<std::string> cache(
+    "cache", cl::ValueOptional, cl::value_desc("DIR"),
+    cl::desc("keeps what was compiled, by its content, and takes it from "
+             "there; default folder: LINATTN_CACHE_DIR, which alone has the "
+             "same effect, or ~/.cache/linattn"),
+    cl::cat(category));
 static cl::extrahelp more(R"(
 Writes for each function NAME
-  GPU   NAME.ptx, NAME.cubin, and NAME.json: arguments, kernel parameters, launch
-  cpu   NAME.o and NAME.h
+  GPU   NAME.ptx, NAME.cubin, NAME.json (docs/Artifacts.md), and NAME.h
+  cpu   NAME.o, NAME.h, and NAME.json: arguments, and which lowering it is
 The same input gives the same bytes. ptxas is LINATTN_PTXAS, or the newest of
 those in the virtual environment, CUDA_HOME and PATH.
 
@@ -62,17 +72,9 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registerCompileDialects(registry);
   mlir::MLIRContext context(registry);
-  std::string error;
-  std::unique_ptr<llvm::MemoryBuffer> file = mlir::openInputFile(input, &error);
-  if (!file) {
-    llvm::errs() << "error: " << error << "\n";
-    return 2;
-  }
-  auto sources = std::make_shared<llvm::SourceMgr>();
-  sources->AddNewSourceBuffer(std::move(file), llvm::SMLoc());
-  mlir::SourceMgrDiagnosticHandler handler(*sources, &context);
-  mlir::OwningOpRef<mlir::ModuleOp> module =
-      mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  llvm::SourceMgr sources;
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  auto module = readModule(input, sources, context);
   if (!module)
     return 2;
 
@@ -83,6 +85,9 @@ int main(int argc, char **argv) {
   options.folder = folder;
   options.cpu = cpu;
   options.cubin = !noCubin;
+  if (cache.getNumOccurrences() || findCacheFolder(/*byDefault=*/false))
+    options.cache =
+        cache.empty() ? *findCacheFolder(/*byDefault=*/true) : cache;
   options.toolPath = llvm::sys::fs::getMainExecutable(
       argv[0], reinterpret_cast<void *>(&main));
   return static_cast<int>(compileModule(*module, options, llvm::errs()));

@@ -1,6 +1,7 @@
 //===- linattn-opt.cpp - runs passes over modules -------------------------===//
 
 #include "linattn/Registration.h"
+#include "linattn/Support/InputFile.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -25,6 +26,11 @@ writes what repeats a failure. docs/Passes.md describes the passes.
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   linattn::registerEverything(registry);
+  auto [input, output] =
+      mlir::registerAndParseCLIOptions(argc, argv, kOverview, registry);
+  // MLIR's own main says it in other words than our tools, and with code 1.
+  if (input != "-" && !linattn::openInput(input))
+    return 2;
   return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, kOverview, registry));
+      mlir::MlirOptMain(argc, argv, input, output, registry));
 }

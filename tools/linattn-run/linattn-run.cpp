@@ -1,10 +1,10 @@
 //===- linattn-run.cpp - runs a function and checks it --------------------===//
 
 #include "linattn/Compile/Compile.h"
+#include "linattn/Compile/ReadModule.h"
 #include "linattn/Runner/CommandLine.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -41,8 +41,7 @@ int main(int argc, char **argv) {
 
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler(sources, &context);
-  auto module =
-      mlir::parseSourceFile<mlir::ModuleOp>(options->file, sources, &context);
+  auto module = linattn::readModule(options->file, sources, context);
   if (!module)
     return kBadInput;
   llvm::Expected<Report> report = run(*module, *options);

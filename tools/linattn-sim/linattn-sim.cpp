@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "linattn/Simulator/LaunchFile.h"
+#include "linattn/Support/InputFile.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -42,7 +43,10 @@ static cl::opt<AsyncTiming> timing(
 static ExitOnError check("linattn-sim: ", 2);
 
 static std::unique_ptr<MemoryBuffer> readFile(const std::string &path) {
-  return check(errorOrToExpected(MemoryBuffer::getFileOrSTDIN(path)));
+  auto file = linattn::openInput(path);
+  if (!file)
+    std::exit(2);
+  return file;
 }
 
 static void writeFile(StringRef path, StringRef text) {

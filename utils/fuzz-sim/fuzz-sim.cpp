@@ -1,6 +1,6 @@
 //===- fuzz-sim.cpp - Throws damaged kernels at the simulator -------------===//
 //
-// usage: linattn-fuzz-sim --runs=N --seed=S kernel.ptx ..
+// usage: linattn-fuzz-sim --runs=N --seed=S [--seconds=N] kernel.ptx ..
 //
 // Damages the PTX of each kernel and its launch file (X.json beside X.ptx) by
 // seeded edits, then loads, compiles and runs what still loads. Whatever
@@ -13,6 +13,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Signals.h"
+#include <chrono>
 #include <random>
 
 using namespace llvm;
@@ -24,6 +25,8 @@ static cl::opt<unsigned> runs("runs", cl::desc("Damaged copies of each kernel"),
                               cl::init(100));
 static cl::opt<uint64_t> firstSeed("seed", cl::desc("The first seed"),
                                    cl::init(1));
+static cl::opt<unsigned> seconds("seconds", cl::init(0),
+                                 cl::desc("Go on with new seeds this long"));
 static cl::opt<bool> verbose("verbose", cl::desc("Print each outcome"));
 
 namespace {
@@ -53,15 +56,22 @@ private:
 
   void edit(std::string &text) {
     static const char *const words[] = {
-        "0",      "-1",       "4294967295",  "18446744073709551615",
-        "%tid.x", "{",        "}",           "[",
-        "]",      ";",        ",",           "%p1",
-        "%r1",    "%rd1",     "%f1",         "@%p1 ",
-        "_",      ".b64",     ".v4",         ".u16",
-        ".pred",  "bra",      "0f7F800000",  "1e400",
-        "\"",     "<999999>", "%clock",      ".shared",
-        ".param", "ret;",     "call f, ();", "/*",
-        "//",     "\\",       "null"};
+        "0", "-1", "4294967295", "18446744073709551615", "%tid.x", "{", "}",
+        "[", "]", ";", ",", "%p1", "%r1", "%rd1", "%f1", "@%p1 ", "_", ".b64",
+        ".v4", ".u16", ".pred", "bra", "0f7F800000", "1e400", "\"", "<999999>",
+        "%clock", ".shared", ".param", "ret;", "call f, ();", "/*", "//", "\\",
+        "null",
+        // of tensor cores, asynchronous copies and barriers
+        ".trans", ".x4", ".m16n8k16", ".tf32", ".bf16x2", ".async", ".bulk",
+        ".tensor.2d", ".tile", ".shared::cluster", ".multicast::cluster",
+        ".L2::cache_hint", ".read", ".noinc", ".parity", ".expect_tx",
+        ".arrive", ".relaxed", ".cluster", ".sync.aligned",
+        "mbarrier.inval.shared::cta.b64 [%r20];", "wgmma.fence.sync.aligned;",
+        "wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;",
+        "cp.async.bulk.commit_group;", "cp.async.commit_group;",
+        "cp.async.wait_all;", "fence.proxy.async;",
+        "barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;",
+        "setmaxnreg.dec.sync.aligned.u32 24;", "bar.sync 1, 64;", "exit;"};
     switch (random() % 8) {
     case 0: // another character
       text[at(text)] = char(random() % 8 ? 32 + random() % 95 : random());
@@ -136,6 +146,14 @@ std::string outcome(const std::string &ptx, const std::string &json,
   return "ran, " + std::to_string(result->report.findings.size()) + " findings";
 }
 
+std::string damagedRun(const std::string &ptx, const std::string &json,
+                       uint64_t seed) {
+  Damage damage(seed);
+  bool wrongLaunch = damage.flip(6);
+  return outcome(wrongLaunch ? ptx : damage.apply(ptx),
+                 wrongLaunch ? damage.apply(json) : json, seed);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -143,33 +161,36 @@ int main(int argc, char **argv) {
   sys::AddSignalHandler(tellSeed, nullptr);
   ExitOnError check("linattn-fuzz-sim: ");
   std::map<std::string, unsigned> outcomes;
-  for (const std::string &file : files) {
-    auto read = [&](const std::string &path) {
-      return check(errorOrToExpected(MemoryBuffer::getFile(path)))
-          ->getBuffer()
-          .str();
-    };
-    std::string ptx = read(file);
-    std::string json = read(file.substr(0, file.rfind('.')) + ".json");
-    for (uint64_t seed = firstSeed; seed < firstSeed + runs; ++seed) {
-      Damage damage(seed);
-      bool wrongLaunch = damage.flip(6);
-      current = {file, seed};
-      std::string what = outcome(wrongLaunch ? ptx : damage.apply(ptx),
-                                 wrongLaunch ? damage.apply(json) : json, seed);
-      if (verbose)
-        outs() << file << " " << seed << ": " << what << "\n";
-      StringRef kind(what);
-      if (kind.contains('\n') && !kind.starts_with("ran")) {
-        errs() << "not one clear error: " << what << "\n";
-        tellSeed(nullptr);
-        return 1;
+  auto read = [&](const std::string &path) {
+    return check(errorOrToExpected(MemoryBuffer::getFile(path)))
+        ->getBuffer()
+        .str();
+  };
+  auto start = std::chrono::steady_clock::now();
+  uint64_t seed = firstSeed;
+  do {
+    for (const std::string &file : files) {
+      std::string ptx = read(file);
+      std::string json = read(file.substr(0, file.rfind('.')) + ".json");
+      for (uint64_t s = seed; s < seed + runs; ++s) {
+        current = {file, s};
+        std::string what = damagedRun(ptx, json, s);
+        if (verbose)
+          outs() << file << " " << s << ": " << what << "\n";
+        StringRef kind(what);
+        if (kind.contains('\n') && !kind.starts_with("ran")) {
+          errs() << "not one clear error: " << what << "\n";
+          tellSeed(nullptr);
+          return 1;
+        }
+        ++outcomes[kind.starts_with("ran, 0") ? "ran clean"
+                   : kind.starts_with("ran")  ? "ran with findings"
+                                              : "refused"];
       }
-      ++outcomes[kind.starts_with("ran, 0") ? "ran clean"
-                 : kind.starts_with("ran")  ? "ran with findings"
-                                            : "refused"];
     }
-  }
+    seed += runs;
+  } while (std::chrono::steady_clock::now() - start <
+           std::chrono::seconds(seconds));
   for (auto &[what, count] : outcomes)
     outs() << what << ": " << count << "\n";
   return 0;

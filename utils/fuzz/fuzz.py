@@ -47,17 +47,23 @@ UPSTREAM = [
 ]
 
 
+# Prefixes of our passes.
+OURS = "linattn|lower-chunked|tile|convert-tile"
+
+
 def pipelines_of(opt):
     """Upstream ones, and each pass and pipeline that the tool has of ours."""
     text = subprocess.run([opt, "--help"], capture_output=True, text=True).stdout
-    own = sorted(set(re.findall(r"^\s+--((?:linattn|tile|convert-tile)[\w-]*)", text, re.M)))
+    own = sorted(set(re.findall(rf"^\s+--((?:{OURS})[\w-]*)", text, re.M)))
     own = [name for name in own if not re.search(r"tile-size|linattn-opt", name)]
     made = [[f"--{name}"] for name in own]
     if "linattn-widen" in own:
         made += [
-            ["--linattn-widen", f"--{n}"] for n in own if re.search(r"-to-|normal", n)
+            ["--linattn-widen", f"--{n}"] for n in own if re.search(r"-to-|normal|chunkwise", n)
         ]
     made += [["--canonicalize", f"--{name}", "--canonicalize"] for name in own]
+    if "lower-chunked-to-loops" in own:
+        made.append(["--linattn-chunkwise", "--lower-chunked-to-loops"])
     return UPSTREAM + made
 
 

@@ -17,6 +17,7 @@ namespace llvm {
 class raw_ostream;
 }
 namespace mlir {
+template <typename OpTy> class OwningOpRef;
 class DialectRegistry;
 class DictionaryAttr;
 class MLIRContext;
@@ -30,12 +31,19 @@ namespace linattn {
 
 struct CompileOptions {
   std::string target;         ///< a GPU such as sm_90a, or cpu
-  std::string lowering;       ///< serial
+  /// serial; chunkwise; auto: chunkwise where there is a form of it.
+  std::string lowering = "auto";
   std::string function;       ///< empty: every public function with a body
   std::string folder;         ///< where the files go
   std::string toolPath;       ///< the running program, to find ptxas from
   std::string cpu = "native"; ///< the processor, for target cpu
   bool cubin = true;          ///< also assemble
+  /// Of the chunk form: tokens per chunk, what products round to (empty: what
+  /// the inputs say), and whether the CPU rounds them.
+  int64_t chunk = 64;
+  std::string mma;
+  bool keepRounding = false;
+  std::string cache; ///< a folder that keeps what was compiled; empty: none
 };
 
 enum class CompileResult { Done = 0, Failed = 1, BadUsage = 2 };
@@ -56,15 +64,31 @@ struct CompiledKernel {
   llvm::json::Object description;
 };
 
-/// Lowers one function of `module` to PTX, token-serially. What is wrong with
-/// the function is reported as diagnostics.
+/// What a kernel is made for, and how.
+struct KernelOptions {
+  std::string chip;
+  std::string lowering = "auto"; ///< as in CompileOptions
+  int64_t chunk = 64;
+  std::string mma;
+};
+
+/// Lowers one function of `module`, or a gpu.module of kernels on tiles of that
+/// name, to PTX. What is wrong with it is reported as diagnostics.
 llvm::Expected<CompiledKernel> compileKernel(mlir::ModuleOp module,
                                              llvm::StringRef function,
-                                             llvm::StringRef chip);
+                                             const KernelOptions &options);
 
 /// An attribute of dictionaries, arrays, strings, integers and booleans as
 /// JSON.
 llvm::json::Object toJSON(mlir::DictionaryAttr attr);
+
+/// A copy of the module in which only `function` is public, so that what it
+/// does not call goes away.
+mlir::OwningOpRef<mlir::ModuleOp> isolateFunction(mlir::ModuleOp module,
+                                                  llvm::StringRef function);
+/// A C header that calls a function of a GPU artifact through the runtime, from
+/// its description.
+std::string makeRuntimeHeader(const llvm::json::Object &description);
 
 /// A C header for the object file of a function that the pipelines to the CPU
 /// made.

@@ -225,11 +225,13 @@ def MathCalls : Pass<"linattn-math-calls", "::mlir::ModuleOp"> {
 def ChunkedToLoops : Pass<"lower-chunked-to-loops", "::mlir::func::FuncOp"> {
   let summary = "lowers the chunk form to loops of tensor code for the CPU";
   let description = [{
-    A parallel loop over sequences and heads, a loop over whole chunks that reads
-    the tokens where they lie, and one more chunk for the rest, with padded copies
-    and masked rows. The state of a head stays in its destination; the state
-    after a chunk is made in scratch memory and copied there last, which keeps
-    bufferization in place whatever was fused.
+    A parallel loop over sequences and heads, and one loop over chunks. Its body
+    works on copies of the chunk's tokens, behind which zeros stand for what the
+    last chunk of a sequence lacks; outputs of tokens that exist are copied back.
+    So one body serves every chunk, its tiles are contiguous, and masks of what is
+    0 behind the end anyway vanish. The state of a head stays in its destination;
+    the state after a chunk is made in scratch memory and copied there last, which
+    keeps bufferization in place whatever was fused.
 
     Roundings of the operands of products are dropped, since a CPU multiplies in
     f32 anyway; `keep-rounding` keeps them and shows what a GPU will err.
@@ -265,15 +267,70 @@ def AttentionTilesToLoops : Pass<"lower-attention-tiles-to-loops", "::mlir::func
   let statistics = [Statistic<"numLowered", "lowered", "tiled attention operations lowered">];
 }
 
+def ChunkedToTile : Pass<"chunked-to-tile", "::mlir::ModuleOp"> {
+  let summary = "lowers the chunk form to a GPU kernel on tiles";
+  let description = [{
+    Every function of the module is one `chunked` between its arguments and its
+    results, and becomes one kernel of the tile dialect in a `gpu.module` of its
+    name, under plan *single*: a block owns one (sequence, head) and a slice of the
+    value columns, and walks over the chunks with the state in registers.
+
+    Matrices of value columns are held transposed. State^T [V, K] has its rows over
+    the warps, so that in the chain
+
+    ```
+    R^T = S^T X^T     U^T = (c + B R)^T T^T     O^T = .. + U^T P^T     S^T = e^G S^T + U^T Y
+    ```
+
+    every product takes its left operand from registers and each warp works on its
+    own columns, without a barrier. What does not depend on the state (P, T, their
+    decays) is made by all warps together, token rows over warps, and goes through
+    shared memory to the chain.
+
+    Columns are cut only if no operation combines them (`DimClasses`); otherwise one
+    block has all. Sizes are padded inside the block; what is padded is never read
+    or written in memory.
+
+    Before:
+
+    ```mlir
+    %o, %sT = linattn.chunked chunk = 64 tokens(%q : tensor<?x?x2x64xbf16>, ..) state(%s0 : ..) -> (..) { .. }
+    ```
+
+    After, shortened:
+
+    ```mlir
+    gpu.func @f(%q: memref<?x?x2x64xbf16, strided<[?, ?, ?, 1]>>, .., %T: index, %N: index) kernel {
+      %s0t = tile.load %s0[%n, %h, %c0, %c0] dims = [3, 2] .. -> tensor<64x64xf32, #tile.acc<warps = 4>>
+      %c = tile.channel.create : !tile.channel<1, !tile.smem<64x64xbf16, swizzle = 128>, ..>
+      scf.for %i = %c0 to %chunks step %c1 iter_args(%st = %s0t) {
+        %kt, %qt, %vt = tile.channel.wait %c[%i] ..
+        %p = tile.mma %qt, %kT, %zero ..
+        ..
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"warps", "warps", "int64_t", "0", "warps of a block; 0 chooses">,
+    Option<"slice", "slice", "int64_t", "0",
+           "value columns of a block; 0 chooses">];
+  let dependentDialects = ["::linattn::tile::TileDialect", "::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels made">];
+}
+
 def TilesToVectors : Pass<"linattn-tiles-to-vectors", "::mlir::func::FuncOp"> {
   let summary = "lowers linalg on tiles in memory to register-blocked vector code";
   let description = [{
     Inside parallel loops, after bufferization. A matrix product becomes loops
     over blocks of 6 rows and 16 columns whose sums stay in registers (16 vector
     registers of an AVX2 machine: 12 sums, 2 columns, 1 row element); the columns
-    are packed first, so that the innermost loop reads them in order. A
-    transposition goes by blocks of 8x8. Everything else becomes plain loops,
-    which LLVM vectorizes.
+    are packed first, so that the innermost loop reads them in order; a product
+    that adds to a fill with zeros starts from zeros in registers. A transposition
+    goes by blocks of 8x8. Elementwise operations, copies and reductions of the
+    last dimension become loops over vectors of it, the rest plain loops.
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::linalg::LinalgDialect",
@@ -282,6 +339,51 @@ def TilesToVectors : Pass<"linattn-tiles-to-vectors", "::mlir::func::FuncOp"> {
   let statistics = [
     Statistic<"numProducts", "products", "matrix products lowered">,
     Statistic<"numTransposes", "transposes", "transpositions lowered">];
+}
+
+def ConvertTileToNVVM : Pass<"convert-tile-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "kernels on tiles to what one lane does: scalars, llvm and nvvm";
+  let description = [{
+    Each `gpu.func` with `tile.warps` becomes an `llvm.func`. A tensor in registers
+    becomes one scalar per element that a lane holds (a 16-bit matrix in `acc`: a
+    vector of two neighbours, which is a register of an mma), also where loops
+    carry it; `arith` and `math` on tensors are repeated per register. A tile of
+    shared memory becomes addresses in one external array of which the launch
+    gives the size; offsets of tiles, of rows and of panels are constants, so that
+    few registers hold what differs by lane.
+
+    Products are `mma.sync` with `ldmatrix`; loads in the background `cp.async`;
+    vectors move between lanes by `shfl`. `stmatrix` is used from sm_90 on.
+
+    Before:
+
+    ```mlir
+    gpu.func @k(%out: memref<?x8xf32, strided<[8, 1]>>) kernel attributes {tile.warps = 1 : i64} {
+      %c0 = arith.constant 0 : index
+      %one = arith.constant dense<1.0> : tensor<16x8xf32, #tile.acc<warps = 1>>
+      tile.store %one, %out[%c0, %c0] dims = [0, 1]
+          : tensor<16x8xf32, #tile.acc<warps = 1>>, memref<?x8xf32, strided<[8, 1]>>
+      gpu.return
+    }
+    ```
+
+    After:
+
+    ```mlir
+    llvm.func @k(%out: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>} {
+      %one = arith.constant 1.0 : f32
+      ..
+      llvm.store %one, %p : f32, !llvm.ptr<1>
+      llvm.return
+    }
+    ```
+
+    A memref argument becomes a pointer and one i64 for each stride that is not
+    known. `linattn.kernel` gets the threads of a block and the bytes of the arena.
+  }];
+  let options = [Option<"chip", "chip", "std::string", "\"sm_90a\"",
+    "the GPU, such as sm_80">];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels translated">];
 }
 
 #endif

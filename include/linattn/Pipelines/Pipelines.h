@@ -50,6 +50,38 @@ struct NVVMPipelineOptions : mlir::PassPipelineOptions<NVVMPipelineOptions> {
 void buildSerialNVVMPipeline(mlir::OpPassManager &pm,
                              const NVVMPipelineOptions &options);
 
+/// Level 2, kernels on tiles with their shared memory planned and their barriers
+/// placed, to the LLVM dialect with NVVM.
+void buildTileToNVVMPipeline(mlir::OpPassManager &pm,
+                             const NVVMPipelineOptions &options);
+
+struct ChunkwiseNVVMOptions : mlir::PassPipelineOptions<ChunkwiseNVVMOptions> {
+  Option<std::string> chip{*this, "chip",
+                           llvm::cl::desc("the GPU, such as sm_90a"),
+                           llvm::cl::init("sm_90a")};
+  Option<int64_t> chunk{*this, "chunk", llvm::cl::desc("tokens per chunk"),
+                        llvm::cl::init(64)};
+  Option<std::string> mma{
+      *this, "mma",
+      llvm::cl::desc("what products round to, instead of what the inputs say")};
+  Option<int64_t> slice{
+      *this, "slice",
+      llvm::cl::desc("value columns of a block; 0 chooses"), llvm::cl::init(0)};
+  Option<int64_t> stages{
+      *this, "stages",
+      llvm::cl::desc("chunks in flight from memory; 0 chooses"),
+      llvm::cl::init(0)};
+};
+
+/// Level 0 to level 2: each function, one recurrence, becomes a kernel on tiles
+/// in a gpu.module of its name, planned and with its barriers.
+void buildChunkwiseToTilePipeline(mlir::OpPassManager &pm,
+                                  const ChunkwiseNVVMOptions &options);
+
+/// Level 0 to the LLVM dialect with NVVM in chunks.
+void buildChunkwiseNVVMPipeline(mlir::OpPassManager &pm,
+                                const ChunkwiseNVVMOptions &options);
+
 /// Registers the pipelines for linattn-opt.
 void registerLinAttnPipelines();
 

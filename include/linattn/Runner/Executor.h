@@ -8,6 +8,7 @@
 #ifndef LINATTN_RUNNER_EXECUTOR_H
 #define LINATTN_RUNNER_EXECUTOR_H
 
+#include "linattn/Compile/Compile.h"
 #include "linattn/Runner/Signature.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -54,9 +55,18 @@ struct CPUOptions {
 /// Compiles for this machine and runs in this process.
 std::unique_ptr<Executor> makeCPUExecutor(CPUOptions options);
 
-/// Compiles to PTX and runs it in the simulator, on `threads` host threads (0:
-/// one per core).
-std::unique_ptr<Executor> makeSimExecutor(unsigned threads);
+struct DeviceOptions {
+  /// Its chip is that of the device.
+  KernelOptions kernel;
+  /// The PTX simulator instead of a GPU.
+  bool simulate = false;
+  /// Of the simulator; 0: one per core.
+  unsigned threads = 0;
+};
+
+/// Compiles for the GPU that is there, or for the simulator, and runs through
+/// the runtime.
+std::unique_ptr<Executor> makeDeviceExecutor(DeviceOptions options);
 
 /// What `--device`, `--lowering` and `--precision` name.
 struct Target {

@@ -21,6 +21,8 @@ struct InputOptions {
   std::vector<std::string> files;
   std::optional<std::vector<int64_t>> seqlens, slots;
   SampleOptions samples;
+  /// Files of wider floats than their arguments are rounded, not refused.
+  bool roundFiles = false;
 };
 
 struct Inputs {

@@ -13,9 +13,13 @@ namespace runner {
 /// and that compiler runtimes do not all have; and the copy of strided memrefs.
 llvm::orc::SymbolMap runtimeSymbols(llvm::orc::MangleAndInterner mangle);
 
-/// The path of the OpenMP runtime, or "" if none is found; compiled code that
-/// needs it then does not link. `threads`, unless 0, is what it will use.
+/// The path of the OpenMP runtime, or "" if none is found. `threads`, unless 0,
+/// is what it will use.
 std::string loadOpenMP(unsigned threads);
+
+/// What compiled code asks an OpenMP runtime for, on one thread: where that is
+/// wanted, and for machines that have no such runtime.
+llvm::orc::SymbolMap singleThreadSymbols(llvm::orc::MangleAndInterner mangle);
 
 } // namespace runner
 } // namespace linattn

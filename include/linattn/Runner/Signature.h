@@ -39,7 +39,7 @@ enum class SampleKind {
 llvm::StringRef nameOf(SampleKind kind);
 
 /// A static size, or the value of a named size plus a constant (seqlens have
-/// N + 1 elements).
+/// N + 1 elements). A static one may have a name too, for messages.
 struct Dimension {
   int64_t size = mlir::ShapedType::kDynamic;
   std::string name;

@@ -43,6 +43,11 @@ public:
   const std::map<std::string, int64_t> &all() const { return values; }
 
 private:
+  llvm::Error unknown(llvm::StringRef assignment, llvm::StringRef name,
+                      llvm::StringRef text) const;
+  /// The offsets of packed sequences, or null.
+  const Argument *findPacked() const;
+
   const Signature &signature;
   std::map<std::string, int64_t> values;
   llvm::StringMap<std::string> sources;

@@ -124,6 +124,65 @@ static void fillConstants(RewriterBase &rewriter, ChunkedOp op) {
   }
 }
 
+/// Whether the value is the mask of valid rows, in any shape.
+static bool isValidMask(Value value, ChunkedOp op) {
+  while (auto broadcast = value.getDefiningOp<linalg::BroadcastOp>())
+    value = broadcast.getInput();
+  return value == op.getValidArg();
+}
+
+/// Whether rows beyond the end are 0 because those of the tokens are.
+static bool isZeroBehindEnd(Value value, ChunkedOp op) {
+  if (llvm::is_contained(op.getTokenArgs(), value))
+    return true;
+  Operation *def = value.getDefiningOp();
+  if (auto broadcast = dyn_cast_or_null<linalg::BroadcastOp>(def))
+    return !llvm::is_contained(broadcast.getDimensions(), 0) &&
+           isZeroBehindEnd(broadcast.getInput(), op);
+  // 0 * 0: with a factor that may be inf or NaN there it would not be 0.
+  return isa_and_nonnull<arith::ExtFOp, arith::TruncFOp, arith::NegFOp,
+                         arith::MulFOp, arith::AddFOp, arith::SubFOp>(def) &&
+         llvm::all_of(def->getOperands(), [&](Value operand) {
+           return isZeroBehindEnd(operand, op);
+         });
+}
+
+/// The loops pad the tokens with zeros: what is 0 there already needs no mask.
+static void dropMasks(RewriterBase &rewriter, ChunkedOp op) {
+  SmallVector<arith::SelectOp> selects;
+  op.getBody().walk([&](arith::SelectOp select) {
+    if (isValidMask(select.getCondition(), op) &&
+        matchPattern(select.getFalseValue(), m_AnyZeroFloat()) &&
+        isZeroBehindEnd(select.getTrueValue(), op))
+      selects.push_back(select);
+  });
+  for (arith::SelectOp select : selects)
+    rewriter.replaceOp(select, select.getTrueValue());
+}
+
+/// A broadcast for each use, as an operation that fuses with the elementwise
+/// operation which uses it: none is ever stored.
+static LogicalResult separateBroadcasts(RewriterBase &rewriter, ChunkedOp op) {
+  SmallVector<linalg::BroadcastOp> broadcasts;
+  op.getBody().walk(
+      [&](linalg::BroadcastOp broadcast) { broadcasts.push_back(broadcast); });
+  for (linalg::BroadcastOp broadcast : broadcasts) {
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : broadcast->getResult(0).getUses())
+      uses.push_back(&use);
+    for (OpOperand *use : uses) {
+      rewriter.setInsertionPoint(use->getOwner());
+      auto copy =
+          cast<linalg::BroadcastOp>(rewriter.clone(*broadcast.getOperation()));
+      use->set(copy->getResult(0));
+      if (failed(linalg::generalizeNamedOp(rewriter, copy)))
+        return failure();
+    }
+    rewriter.eraseOp(broadcast);
+  }
+  return success();
+}
+
 LogicalResult linattn::prepareChunkBody(ChunkedOp op, bool keepRounding) {
   IRRewriter rewriter(op.getContext());
   auto simplify = [&] {
@@ -134,6 +193,7 @@ LogicalResult linattn::prepareChunkBody(ChunkedOp op, bool keepRounding) {
       if (isOpTriviallyDead(&inner))
         rewriter.eraseOp(&inner);
   };
+  dropMasks(rewriter, op);
   simplify();
   widenProducts(rewriter, op, keepRounding);
   simplify();
@@ -142,43 +202,5 @@ LogicalResult linattn::prepareChunkBody(ChunkedOp op, bool keepRounding) {
     return failure();
   simplify();
   fillConstants(rewriter, op);
-  // Broadcasts take part in the fusion of elementwise operations.
-  SmallVector<linalg::BroadcastOp> broadcasts;
-  op.getBody().walk(
-      [&](linalg::BroadcastOp broadcast) { broadcasts.push_back(broadcast); });
-  for (linalg::BroadcastOp broadcast : broadcasts) {
-    rewriter.setInsertionPoint(broadcast);
-    if (failed(linalg::generalizeNamedOp(rewriter, broadcast)))
-      return failure();
-  }
-  return success();
-}
-
-/// Whether the value is the mask of valid rows, in any shape.
-static bool isValidMask(Value value, ChunkedOp op) {
-  while (true) {
-    if (value == op.getValidArg())
-      return true;
-    auto generic = value.getDefiningOp<linalg::GenericOp>();
-    if (!generic || generic.getNumDpsInputs() != 1 ||
-        !llvm::hasSingleElement(*generic.getBody()))
-      return false;
-    value = generic.getDpsInputOperand(0)->get();
-  }
-}
-
-void linattn::cloneChunkBody(OpBuilder &builder, ChunkedOp op,
-                             IRMapping &mapping, bool whole) {
-  for (Operation &inner : op.getBlock()->without_terminator()) {
-    if (whole) {
-      if (inner.getNumResults() == 1 && isValidMask(inner.getResult(0), op))
-        continue;
-      if (auto select = dyn_cast<arith::SelectOp>(inner);
-          select && isValidMask(select.getCondition(), op)) {
-        mapping.map(select.getResult(), mapping.lookup(select.getTrueValue()));
-        continue;
-      }
-    }
-    builder.clone(inner, mapping);
-  }
+  return separateBroadcasts(rewriter, op);
 }

@@ -6,20 +6,15 @@
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/IRMapping.h"
 
 namespace linattn {
 
 /// Rewrites the region in place: products in the arithmetic type, with their
 /// operands' roundings only if `keepRounding`; the dialect's own operations
 /// decomposed; an inverse that is only applied becomes a solve; splat constants
-/// that are written to become fills.
+/// that are written to become fills. Rows of the tokens beyond the end are
+/// taken to be 0, and what is 0 for that reason is no longer masked.
 mlir::LogicalResult prepareChunkBody(ChunkedOp op, bool keepRounding);
-
-/// Clones the region without its terminator. For a whole chunk every row is
-/// valid and the masks vanish; else the mask must be mapped.
-void cloneChunkBody(mlir::OpBuilder &builder, ChunkedOp op,
-                    mlir::IRMapping &mapping, bool whole);
 
 } // namespace linattn
 

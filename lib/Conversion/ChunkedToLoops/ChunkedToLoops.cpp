@@ -25,6 +25,9 @@ using namespace linattn;
 
 namespace {
 
+/// A cache line.
+constexpr int64_t kTileAlignment = 64;
+
 class ChunkedLowering : public SequenceLowering<ChunkedOp> {
 public:
   using SequenceLowering::SequenceLowering;
@@ -32,12 +35,13 @@ public:
 private:
   void emitTokens(Value n, Value h, Value begin, Value end,
                   ArrayRef<Value> homes) override;
-  /// Rows [t, t + rows) of the sequence, all of a chunk where `rows` is null.
+  /// Rows [t, t + rows) of the sequence, at most a chunk.
   void emitChunk(Value n, Value h, Value t, Value rows, ArrayRef<Value> homes);
-  /// The rows of an operand as [C, ..] in place, or as many as there are.
-  Value rowsView(Value buffer, ArrayRef<Value> at, OpFoldResult rows);
+  /// The rows [t, t + rows) of an operand where they lie.
+  Value rowsView(Value buffer, ArrayRef<Value> at, Value rows);
   /// A copy of the rows that exist, and zeros behind them.
-  Value paddedRows(Value view, RankedTensorType tile);
+  Value paddedRows(Value view, Value rows, RankedTensorType tile);
+  Value paramView(Value buffer, Value h);
   Value toTensor(Value buffer, Type type) {
     return bufferization::ToTensorOp::create(builder, loc, type, buffer,
                                              /*restrict=*/true);
@@ -47,11 +51,10 @@ private:
         builder, loc, Type(), tile, buffer, /*restrict=*/true,
         /*writable=*/true);
   }
-  Value tailMask(Value rows);
+  Value validRows(Value rows);
 };
 
-Value ChunkedLowering::rowsView(Value buffer, ArrayRef<Value> at,
-                                OpFoldResult rows) {
+Value ChunkedLowering::rowsView(Value buffer, ArrayRef<Value> at, Value rows) {
   auto type = cast<MemRefType>(buffer.getType());
   unsigned timeDim = op.getHeadDim() - 1;
   SmallVector<OpFoldResult> offsets(at.begin(), at.end()), sizes, strides;
@@ -62,7 +65,7 @@ Value ChunkedLowering::rowsView(Value buffer, ArrayRef<Value> at,
       offsets.push_back(builder.getIndexAttr(0));
     if (d == timeDim) {
       sizes.push_back(rows);
-      shape.push_back(getConstantIntValue(rows).value_or(ShapedType::kDynamic));
+      shape.push_back(ShapedType::kDynamic);
     } else if (d < (int64_t)at.size()) {
       sizes.push_back(builder.getIndexAttr(1));
     } else {
@@ -76,24 +79,48 @@ Value ChunkedLowering::rowsView(Value buffer, ArrayRef<Value> at,
                                    strides);
 }
 
-Value ChunkedLowering::paddedRows(Value view, RankedTensorType tile) {
+Value ChunkedLowering::paddedRows(Value view, Value rows,
+                                  RankedTensorType tile) {
   Type element = tile.getElementType();
-  Value zero =
-      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
   Value buffer = memref::AllocOp::create(
-      builder, loc, MemRefType::get(tile.getShape(), element));
-  linalg::FillOp::create(builder, loc, zero, buffer);
+      builder, loc, MemRefType::get(tile.getShape(), element), ValueRange{},
+      builder.getI64IntegerAttr(kTileAlignment));
+  SmallVector<OpFoldResult> sizes = memref::getMixedSizes(builder, loc, view);
   SmallVector<OpFoldResult> offsets(tile.getRank(), builder.getIndexAttr(0));
   SmallVector<OpFoldResult> strides(tile.getRank(), builder.getIndexAttr(1));
-  SmallVector<OpFoldResult> sizes = memref::getMixedSizes(builder, loc, view);
   Value head =
       memref::SubViewOp::create(builder, loc, buffer, offsets, sizes, strides);
   memref::CopyOp::create(builder, loc, view, head);
+  // Nothing in a whole chunk.
+  Value missing =
+      arith::SubIOp::create(builder, loc, index(tile.getDimSize(0)), rows);
+  offsets[0] = rows;
+  sizes[0] = missing;
+  Value rest =
+      memref::SubViewOp::create(builder, loc, buffer, offsets, sizes, strides);
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+  linalg::FillOp::create(builder, loc, zero, rest);
   return toTensor(buffer, tile);
 }
 
-/// Which tokens of the last chunk exist.
-Value ChunkedLowering::tailMask(Value rows) {
+Value ChunkedLowering::paramView(Value buffer, Value h) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<OpFoldResult> offsets = {operandHead(type.getDimSize(0), h)};
+  SmallVector<OpFoldResult> sizes = {builder.getIndexAttr(1)};
+  for (int64_t d = 1; d < type.getRank(); ++d) {
+    offsets.push_back(builder.getIndexAttr(0));
+    sizes.push_back(builder.getIndexAttr(type.getDimSize(d)));
+  }
+  SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
+  auto view = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
+      type.getShape().drop_front(), type, offsets, sizes, strides));
+  return memref::SubViewOp::create(builder, loc, view, buffer, offsets, sizes,
+                                   strides);
+}
+
+/// Which tokens of the chunk exist.
+Value ChunkedLowering::validRows(Value rows) {
   auto type = cast<RankedTensorType>(op.getValidArg().getType());
   Value init = tensor::EmptyOp::create(builder, loc, type.getShape(),
                                        type.getElementType());
@@ -112,80 +139,47 @@ Value ChunkedLowering::tailMask(Value rows) {
 
 void ChunkedLowering::emitTokens(Value n, Value h, Value begin, Value end,
                                  ArrayRef<Value> homes) {
-  int64_t chunk = op.getChunk();
-  Value length = arith::SubIOp::create(builder, loc, end, begin);
-  Value tail = arith::RemUIOp::create(builder, loc, length, index(chunk));
-  Value last = arith::SubIOp::create(builder, loc, end, tail);
-  auto loop = scf::ForOp::create(builder, loc, begin, last, index(chunk));
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    Value t = loop.getInductionVar();
-    emitChunk(n, h, t, {}, homes);
-    if (op.getSnapshots()) {
-      Value stop = arith::AddIOp::create(builder, loc, t, index(chunk - 1));
-      emitSnapshots(n, h, stop, begin, end, homes);
-    }
-  }
-  Value any = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                                    tail, index(0));
-  auto branch = scf::IfOp::create(builder, loc, any, /*withElse=*/false);
+  Value chunk = index(op.getChunk());
+  auto loop = scf::ForOp::create(builder, loc, begin, end, chunk);
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  emitChunk(n, h, last, tail, homes);
-  if (op.getSnapshots()) {
-    Value stop = arith::SubIOp::create(builder, loc, end, index(1));
-    emitSnapshots(n, h, stop, begin, end, homes);
-  }
+  builder.setInsertionPointToStart(loop.getBody());
+  Value t = loop.getInductionVar();
+  Value left = arith::SubIOp::create(builder, loc, end, t);
+  Value rows = arith::MinUIOp::create(builder, loc, left, chunk);
+  emitChunk(n, h, t, rows, homes);
+  if (!op.getSnapshots())
+    return;
+  Value next = arith::AddIOp::create(builder, loc, t, rows);
+  Value last = arith::SubIOp::create(builder, loc, next, index(1));
+  emitSnapshots(n, h, last, begin, end, homes);
 }
 
 void ChunkedLowering::emitChunk(Value n, Value h, Value t, Value rows,
                                 ArrayRef<Value> homes) {
-  OpFoldResult count = builder.getIndexAttr(op.getChunk());
-  if (rows)
-    count = rows;
   IRMapping mapping;
   for (auto [arg, buffer] : llvm::zip(op.getTokenArgs(), tokens)) {
-    auto tile = cast<RankedTensorType>(arg.getType());
     int64_t heads =
         cast<MemRefType>(buffer.getType()).getDimSize(op.getHeadDim());
-    Value view = rowsView(buffer, at(n, t, operandHead(heads, h)), count);
-    mapping.map(arg, rows ? paddedRows(view, tile) : toTensor(view, tile));
-  }
-  for (auto [arg, buffer] : llvm::zip(op.getParamArgs(), params)) {
-    auto type = cast<MemRefType>(buffer.getType());
-    SmallVector<OpFoldResult> offsets = {operandHead(type.getDimSize(0), h)};
-    SmallVector<OpFoldResult> sizes = {builder.getIndexAttr(1)};
-    for (int64_t d = 1; d < type.getRank(); ++d) {
-      offsets.push_back(builder.getIndexAttr(0));
-      sizes.push_back(builder.getIndexAttr(type.getDimSize(d)));
-    }
-    SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
-    auto view = cast<MemRefType>(memref::SubViewOp::inferRankReducedResultType(
-        type.getShape().drop_front(), type, offsets, sizes, strides));
+    Value view = rowsView(buffer, at(n, t, operandHead(heads, h)), rows);
     mapping.map(arg,
-                toTensor(memref::SubViewOp::create(builder, loc, view, buffer,
-                                                   offsets, sizes, strides),
-                         arg.getType()));
+                paddedRows(view, rows, cast<RankedTensorType>(arg.getType())));
   }
+  for (auto [arg, buffer] : llvm::zip(op.getParamArgs(), params))
+    mapping.map(arg, toTensor(paramView(buffer, h), arg.getType()));
   for (auto [arg, home] : llvm::zip(op.getStateArgs(), homes))
     mapping.map(arg, toTensor(home, arg.getType()));
-  if (rows)
-    mapping.map(op.getValidArg(), tailMask(rows));
-  cloneChunkBody(builder, op, mapping, /*whole=*/!rows);
+  mapping.map(op.getValidArg(), validRows(rows));
+  for (Operation &inner : op.getBlock()->without_terminator())
+    builder.clone(inner, mapping);
 
   ValueRange yielded = op.getBlock()->getTerminator()->getOperands();
   for (auto [value, buffer] :
        llvm::zip(yielded.take_front(outputs.size()), outputs)) {
     Value tile = mapping.lookup(value);
-    Value view = rowsView(buffer, at(n, t, h), count);
-    if (!rows) {
-      store(tile, view);
-      continue;
-    }
-    auto type = cast<RankedTensorType>(tile.getType());
-    SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0));
-    SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
+    Value view = rowsView(buffer, at(n, t, h), rows);
+    int64_t rank = cast<RankedTensorType>(tile.getType()).getRank();
+    SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0));
+    SmallVector<OpFoldResult> strides(rank, builder.getIndexAttr(1));
     SmallVector<OpFoldResult> sizes = memref::getMixedSizes(builder, loc, view);
     store(tensor::ExtractSliceOp::create(builder, loc, tile, offsets, sizes,
                                          strides),

@@ -22,7 +22,8 @@ KernelBuilder::KernelBuilder(const KernelSignature &signature,
                              const KernelPlan &plan,
                              const llvm::DenseSet<Value> &dependent,
                              OpBuilder &builder)
-    : signature(signature), plan(plan), op(signature.getRecurrence()),
+    : signature(signature), plan(plan),
+      op(cast<RecurrenceOp>(signature.getOp().getOperation())),
       builder(builder), frame(op, plan, builder), shared(frame),
       evaluator(frame, shared, dependent) {
   for (unsigned i : llvm::seq(op.getNumStates()))

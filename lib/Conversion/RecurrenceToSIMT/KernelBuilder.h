@@ -3,7 +3,8 @@
 #ifndef LINATTN_CONVERSION_RECURRENCETOSIMT_KERNELBUILDER_H
 #define LINATTN_CONVERSION_RECURRENCETOSIMT_KERNELBUILDER_H
 
-#include "KernelSignature.h"
+#include "../Common/KernelSignature.h"
+#include "KernelPlan.h"
 #include "StateRows.h"
 #include "StepEvaluator.h"
 

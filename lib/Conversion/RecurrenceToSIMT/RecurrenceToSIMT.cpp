@@ -31,6 +31,21 @@ using namespace mlir;
 using namespace linattn;
 using namespace linattn::simt;
 
+static KernelLaunch describeLaunch(RecurrenceOp op, const KernelPlan &plan) {
+  Builder b(op.getContext());
+  auto number = [&](StringRef name, int64_t value) {
+    return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+  };
+  KernelLaunch launch;
+  launch.blocksPerSequence = op.getNumHeads() * plan.slices;
+  launch.threads = plan.threads;
+  launch.plan = b.getDictionaryAttr(
+      {b.getNamedAttr("name", b.getStringAttr("token-serial SIMT")),
+       number("heads", op.getNumHeads()), number("slices", plan.slices),
+       number("columns", plan.width), number("lanes", plan.lanes)});
+  return launch;
+}
+
 namespace {
 
 struct RecurrenceToSIMTPass
@@ -63,7 +78,10 @@ struct RecurrenceToSIMTPass
     FailureOr<KernelSignature> signature = KernelSignature::get(func);
     if (failed(signature))
       return failure();
-    RecurrenceOp op = signature->getRecurrence();
+    auto op = dyn_cast<RecurrenceOp>(signature->getOp().getOperation());
+    if (!op)
+      return signature->getOp()->emitOpError(
+          "is the chunk form, which has no token-serial kernel");
     if (failed(StepEvaluator::check(*op.getBody())))
       return failure();
     llvm::DenseSet<Value> dependent = findStateDependent(*op.getBody());
@@ -78,7 +96,7 @@ struct RecurrenceToSIMTPass
     if (failed(kernel.run(module, func.getName())))
       return failure();
     Operation *made = module.lookupSymbol(func.getName());
-    made->setAttr(kKernelAttr, signature->describe(*plan));
+    made->setAttr(kKernelAttr, signature->describe(describeLaunch(op, *plan)));
     func.erase();
     ++numKernels;
     return success();

@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TileEmitter.h"
+
 #include "linattn/Conversion/Passes.h"
 #include "linattn/Conversion/StepValues.h"
 
@@ -30,37 +32,37 @@ namespace {
 constexpr int64_t kBlockRows = 6;
 constexpr int64_t kBlockBytes = 64;
 
-struct Emitter {
-  OpBuilder builder;
-  Location loc;
-
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-  Value add(Value x, Value y) {
-    return arith::AddIOp::create(builder, loc, x, y);
-  }
-  /// A loop from 0 to `count`; a single round needs none.
-  void loop(int64_t count, int64_t step, llvm::function_ref<void(Value)> body) {
-    if (count <= 0)
-      return;
-    if (count == step)
-      return body(index(0));
-    auto loop =
-        scf::ForOp::create(builder, loc, index(0), index(count), index(step));
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    body(loop.getInductionVar());
-  }
-};
-
-bool isStaticRowMajor(Value value) {
+bool isRowMajor(Value value) {
   auto type = dyn_cast<MemRefType>(value.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
-  return type && type.hasStaticShape() && type.getRank() == 2 &&
+  return type && type.getRank() == 2 &&
          succeeded(type.getStridesAndOffset(strides, offset)) &&
          strides.back() == 1;
+}
+
+bool isStaticRowMajor(Value value) {
+  return isRowMajor(value) &&
+         cast<MemRefType>(value.getType()).hasStaticShape();
+}
+
+/// The depth of a product, or a bound of one that is known at run time only.
+std::optional<int64_t> getDepthBound(linalg::MatmulOp product) {
+  Value b = product.getInputs()[1];
+  int64_t depth = cast<MemRefType>(b.getType()).getDimSize(0);
+  if (auto view = b.getDefiningOp<memref::SubViewOp>();
+      view && ShapedType::isDynamic(depth))
+    depth = cast<MemRefType>(view.getSource().getType()).getDimSize(0);
+  if (ShapedType::isDynamic(depth))
+    return std::nullopt;
+  return depth;
+}
+
+/// Whether the product has the form that ProductEmitter takes.
+bool isTileProduct(linalg::MatmulOp product) {
+  return llvm::all_of(product->getOperands(), isRowMajor) &&
+         isStaticRowMajor(product.getOutputs()[0]) && getDepthBound(product) &&
+         !product.hasUserDefinedMaps();
 }
 
 /// Whether operands and result have one element type, a float.
@@ -72,17 +74,54 @@ bool hasOneFloatType(linalg::MatmulOp product) {
          });
 }
 
-/// c [M, N] += a [M, K] b [K, N].
-class ProductEmitter : Emitter {
+/// The buffer that a view is of.
+Value getBase(Value value) {
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value;
+}
+
+/// The fill with zeros that gives the product what it adds to, if nothing uses
+/// that memory in between.
+linalg::FillOp findZeroFill(linalg::MatmulOp product) {
+  Value sums = product.getOutputs()[0], base = getBase(sums);
+  for (Operation *op = product->getPrevNode(); op; op = op->getPrevNode()) {
+    auto fill = dyn_cast<linalg::FillOp>(op);
+    if (fill && fill.getOutputs()[0] == sums)
+      return matchPattern(fill.getInputs()[0], m_AnyZeroFloat())
+                 ? fill
+                 : linalg::FillOp();
+    WalkResult uses = op->walk([&](Operation *inner) {
+      return llvm::any_of(inner->getOperands(),
+                          [&](Value operand) {
+                            return isa<MemRefType>(operand.getType()) &&
+                                   !isa<ViewLikeOpInterface>(inner) &&
+                                   getBase(operand) == base;
+                          })
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (uses.wasInterrupted())
+      return {};
+  }
+  return {};
+}
+
+/// c [M, N] += a [M, K] b [K, N], or = where c is 0. M and N are static.
+class ProductEmitter : TileEmitter {
 public:
-  ProductEmitter(linalg::MatmulOp op, Value panel)
-      : Emitter{OpBuilder(op), op.getLoc()}, a(op.getInputs()[0]),
-        b(op.getInputs()[1]), c(op.getOutputs()[0]), panel(panel) {
-    auto type = cast<MemRefType>(a.getType());
+  ProductEmitter(linalg::MatmulOp op, Value panel, bool fromZero)
+      : TileEmitter{OpBuilder(op), op.getLoc()}, a(op.getInputs()[0]),
+        b(op.getInputs()[1]), c(op.getOutputs()[0]), panel(panel),
+        fromZero(fromZero) {
+    auto type = cast<MemRefType>(c.getType());
     rows = type.getDimSize(0);
-    depth = type.getDimSize(1);
-    columns = cast<MemRefType>(b.getType()).getDimSize(1);
+    columns = type.getDimSize(1);
     element = type.getElementType();
+    int64_t known = cast<MemRefType>(b.getType()).getDimSize(0);
+    depth = ShapedType::isDynamic(known)
+                ? memref::DimOp::create(builder, loc, b, 0)
+                : index(known);
   }
 
   static int64_t blockColumns(Type element) {
@@ -118,11 +157,15 @@ private:
     SmallVector<Value> at, sums;
     for (int64_t r = 0; r < height; ++r) {
       at.push_back(add(i, index(r)));
-      sums.push_back(
-          vector::LoadOp::create(builder, loc, type, c, ValueRange{at[r], j}));
+      if (fromZero)
+        sums.push_back(arith::ConstantOp::create(builder, loc, type,
+                                                 builder.getZeroAttr(type)));
+      else
+        sums.push_back(vector::LoadOp::create(builder, loc, type, c,
+                                              ValueRange{at[r], j}));
     }
-    auto loop = scf::ForOp::create(builder, loc, index(0), index(depth),
-                                   index(1), sums);
+    auto loop =
+        scf::ForOp::create(builder, loc, index(0), depth, index(1), sums);
     {
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToStart(loop.getBody());
@@ -145,16 +188,17 @@ private:
       vector::StoreOp::create(builder, loc, sum, c, ValueRange{row, j});
   }
 
-  Value a, b, c, panel;
-  int64_t rows, depth, columns;
+  Value a, b, c, panel, depth;
+  bool fromZero;
+  int64_t rows, columns;
   Type element;
 };
 
 /// b [N, M] = a [M, N]^T, by blocks.
-class TransposeEmitter : Emitter {
+class TransposeEmitter : TileEmitter {
 public:
   explicit TransposeEmitter(linalg::TransposeOp op)
-      : Emitter{OpBuilder(op), op.getLoc()}, from(op.getInput()),
+      : TileEmitter{OpBuilder(op), op.getLoc()}, from(op.getInput()),
         to(op.getInit()) {}
 
   void run() {
@@ -199,7 +243,16 @@ private:
   Value from, to;
 };
 
-/// A copy as plain loops: the run-time function that memref.copy becomes where
+/// Loops over vectors of the last dimension, or over elements.
+LogicalResult lowerOther(IRRewriter &rewriter, linalg::LinalgOp op) {
+  rewriter.setInsertionPoint(op);
+  if (!emitRows(op) && failed(linalg::linalgOpToLoops(rewriter, op)))
+    return op.emitOpError("has no form in loops");
+  rewriter.eraseOp(op);
+  return success();
+}
+
+/// A copy as loops: the run-time function that memref.copy becomes where
 /// strides are free goes element by element.
 LogicalResult lowerCopy(IRRewriter &rewriter, memref::CopyOp copy) {
   int64_t rank = cast<MemRefType>(copy.getSource().getType()).getRank();
@@ -213,11 +266,8 @@ LogicalResult lowerCopy(IRRewriter &rewriter, memref::CopyOp copy) {
       [](OpBuilder &b, Location loc, ValueRange args) {
         linalg::YieldOp::create(b, loc, args[0]);
       });
-  if (failed(linalg::linalgOpToLoops(rewriter, generic)))
-    return failure();
-  rewriter.eraseOp(generic);
   rewriter.eraseOp(copy);
-  return success();
+  return lowerOther(rewriter, generic);
 }
 
 struct TilesToVectorsPass
@@ -240,9 +290,8 @@ struct TilesToVectorsPass
                   Type element) {
     int64_t depth = 0;
     for (linalg::MatmulOp product : products) {
-      auto type = cast<MemRefType>(product.getInputs()[0].getType());
-      if (type.getElementType() == element)
-        depth = std::max(depth, type.getDimSize(1));
+      if (getElementTypeOrSelf(product.getInputs()[0].getType()) == element)
+        depth = std::max(depth, *getDepthBound(product));
     }
     OpBuilder builder = OpBuilder::atBlockBegin(loop.getBody());
     return memref::AllocOp::create(
@@ -258,8 +307,7 @@ struct TilesToVectorsPass
     SmallVector<linalg::TransposeOp> transposes;
     loop.walk([&](linalg::LinalgOp op) {
       if (auto product = dyn_cast<linalg::MatmulOp>(op.getOperation());
-          product && llvm::all_of(product->getOperands(), isStaticRowMajor) &&
-          hasOneFloatType(product) && !product.hasUserDefinedMaps()) {
+          product && isTileProduct(product) && hasOneFloatType(product)) {
         products.push_back(product);
         return;
       }
@@ -277,8 +325,13 @@ struct TilesToVectorsPass
       Value &panel = panels[element];
       if (!panel)
         panel = makePanel(loop, products, element);
-      ProductEmitter(product, panel).run();
+      linalg::FillOp zero = findZeroFill(product);
+      ProductEmitter(product, panel, zero != nullptr).run();
       product->erase();
+      if (zero) {
+        llvm::erase(others, linalg::LinalgOp(zero));
+        zero->erase();
+      }
       ++numProducts;
     }
     for (linalg::TransposeOp transpose : transposes) {
@@ -291,13 +344,10 @@ struct TilesToVectorsPass
     loop.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
     for (memref::CopyOp copy : copies)
       if (failed(lowerCopy(rewriter, copy)))
-        return copy.emitOpError("has no form in loops");
-    for (linalg::LinalgOp op : others) {
-      rewriter.setInsertionPoint(op);
-      if (failed(linalg::linalgOpToLoops(rewriter, op)))
-        return op.emitOpError("has no form in loops");
-      rewriter.eraseOp(op);
-    }
+        return failure();
+    for (linalg::LinalgOp op : others)
+      if (failed(lowerOther(rewriter, op)))
+        return failure();
     return success();
   }
 };

@@ -115,8 +115,9 @@ static void addWheels(std::vector<Ptxas> &found, StringRef environment,
 }
 
 Expected<Ptxas> linattn::findPtxas(StringRef toolPath) {
-  if (std::optional<std::string> named =
-          sys::Process::GetEnv("LINATTN_PTXAS")) {
+  std::optional<std::string> named = sys::Process::GetEnv("LINATTN_PTXAS");
+  // Empty is how a script takes a variable back.
+  if (named && !named->empty()) {
     std::string version = versionOf(*named);
     if (version.empty())
       return makeError("LINATTN_PTXAS: no ptxas runs at '" + *named + "'");

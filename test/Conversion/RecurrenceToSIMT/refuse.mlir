@@ -1,7 +1,7 @@
 // RUN: linattn-opt --linattn-recurrence-to-simt --split-input-file --verify-diagnostics %s
 
 func.func @beside(%k: tensor<?x?x2x8xf32>, %s0: tensor<?x2x8x8xf32>) -> tensor<?x2x8x8xf32> {
-  // expected-error @+1 {{'math.exp' op is no part of a SIMT kernel, which is one recurrence between arguments and results (move it into the step, or compile for the CPU)}}
+  // expected-error @+1 {{'math.exp' op is no part of a kernel, which is one recurrence between arguments and results (move it into the step, or compile for the CPU)}}
   %e = math.exp %k : tensor<?x?x2x8xf32>
   %sT = linattn.recurrence tokens(%e : tensor<?x?x2x8xf32>) state(%s0 : tensor<?x2x8x8xf32>) -> (tensor<?x2x8x8xf32>) {
   ^step(%kt: vector<8xf32>, %s: !linattn.state<8x8xf32>):
@@ -26,7 +26,7 @@ func.func @two(%k: tensor<?x?x2x8xf32>, %s0: tensor<?x2x8x8xf32>) -> tensor<?x2x
     %s1 = linattn.write %s, %kt, %kt : !linattn.state<8x8xf32>, vector<8xf32>, vector<8xf32>
     linattn.yield %s1 : !linattn.state<8x8xf32>
   }
-  // expected-error @+1 {{is the second of its function: a SIMT kernel is one recurrence between arguments and results}}
+  // expected-error @+1 {{is the second of its function: a kernel is one recurrence between arguments and results}}
   %b = linattn.recurrence tokens(%k : tensor<?x?x2x8xf32>) state(%a : tensor<?x2x8x8xf32>) -> (tensor<?x2x8x8xf32>) {
   ^step(%kt: vector<8xf32>, %s: !linattn.state<8x8xf32>):
     %s1 = linattn.write %s, %kt, %kt : !linattn.state<8x8xf32>, vector<8xf32>, vector<8xf32>

@@ -152,35 +152,62 @@ public:
     Value product =
         tile.matmul(x, y, tile.zeros({chunk * nx, columns}, element));
     // Of each column: its position among the decays, and when it is written.
-    int64_t span = 1 + *llvm::max_element(op.getXOrder());
+    span = 1 + *llvm::max_element(op.getXOrder());
     for (int64_t order : op.getYOrder())
       span = std::max(span, order + 1);
-    SmallVector<int64_t> starts, times;
+    SmallVector<int32_t> startOf, timeOf;
     for (int64_t t = 0; t < chunk; ++t)
       for (int64_t f = 0; f < ny; ++f) {
-        starts.push_back(t * decays + op.getYPositions()[f]);
-        times.push_back(t * span + op.getYOrder()[f]);
+        startOf.push_back(t * decays + op.getYPositions()[f]);
+        timeOf.push_back(t * span + op.getYOrder()[f]);
       }
-    auto indices = VectorType::get({columns}, b.getIndexType());
-    auto numbers = VectorType::get({columns}, element);
-    Value start = arith::ConstantOp::create(
-        b, loc, indices, DenseElementsAttr::get(indices, indexAttrs(starts)));
-    Value time = arith::ConstantOp::create(
-        b, loc, indices, DenseElementsAttr::get(indices, indexAttrs(times)));
-    Value zero = tile.constant(numbers, 0);
+    Value starts = integers(startOf), times = integers(timeOf);
+    return tile.pieces(columns, kColumns, product, false,
+                       [&](Value column, int64_t width, Value p) {
+                         return emitColumns(p, column, width,
+                                            readIntegers(starts, column, width),
+                                            readIntegers(times, column, width));
+                       });
+  }
 
+private:
+  static constexpr int64_t kColumns = 64;
+
+  Value integers(ArrayRef<int32_t> values) {
+    auto type = RankedTensorType::get({(int64_t)values.size()}, b.getI32Type());
+    return arith::ConstantOp::create(b, loc,
+                                     DenseIntElementsAttr::get(type, values));
+  }
+  Value readIntegers(Value from, Value column, int64_t width) {
+    Value none = arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(0));
+    return vector::TransferReadOp::create(
+        b, loc, VectorType::get({width}, b.getI32Type()), from,
+        ValueRange{column}, none, ArrayRef<bool>{true});
+  }
+  /// Whether `value`, an index, is above each of `bounds`.
+  Value above(Value value, Value bounds) {
+    Value number = arith::IndexCastOp::create(b, loc, b.getI32Type(), value);
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, bounds,
+                                 tile.splat(number, bounds.getType()));
+  }
+
+  /// Columns [column, column + width) of P from those of X Y^T.
+  Value emitColumns(Value product, Value column, int64_t width, Value start,
+                    Value time) {
+    auto numbers = VectorType::get({width}, element);
+    Value zero = tile.constant(numbers, 0);
     auto body = [&](Value t, ValueRange args) -> SmallVector<Value> {
       Value exponent = args[0], p = args[1];
       for (int64_t position = 0; position <= decays; ++position) {
         for (int64_t e = 0; e < nx; ++e)
           if (op.getXPositions()[e] == position)
-            p = emitRow(p, t, e, exponent, time, span, zero);
+            p = emitRow(p, t, e, column, exponent, time);
         if (position == decays)
           break;
         Value j = row(t, decays, position);
         Value gate = tensor::ExtractOp::create(b, loc, op.getGate(), j);
-        Value begun = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule,
-                                            start, tile.splat(j, indices));
+        Value begun =
+            above(arith::AddIOp::create(b, loc, j, tile.index(1)), start);
         Value step = arith::SelectOp::create(b, loc, begun,
                                              tile.splat(gate, numbers), zero);
         exponent = arith::AddFOp::create(b, loc, exponent, step);
@@ -190,31 +217,24 @@ public:
     return tile.loop(chunk, ValueRange{zero, product}, false, body)[1];
   }
 
-private:
-  SmallVector<Attribute> indexAttrs(ArrayRef<int64_t> values) {
-    SmallVector<Attribute> attrs;
-    for (int64_t value : values)
-      attrs.push_back(b.getIndexAttr(value));
-    return attrs;
-  }
-
-  /// Row x of P from row x of X Y^T. The exponent of a masked pair is masked,
+  /// A row of P from that of X Y^T. The exponent of a masked pair is masked,
   /// not only its product.
-  Value emitRow(Value p, Value t, int64_t e, Value exponent, Value time,
-                int64_t span, Value zero) {
-    auto numbers = cast<VectorType>(zero.getType());
+  Value emitRow(Value p, Value t, int64_t e, Value column, Value exponent,
+                Value time) {
+    auto numbers = cast<VectorType>(exponent.getType());
+    Value zero = tile.constant(numbers, 0);
     Value at = row(t, nx, e);
-    Value now = row(t, span, op.getXOrder()[e]);
-    Value before = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult,
-                                         time, tile.splat(now, time.getType()));
-    Value value = tile.readRow(p, at, tile.index(0), numbers.getDimSize(0));
+    Value before = above(row(t, span, op.getXOrder()[e]), time);
+    Value value = tile.readRow(p, at, column, numbers.getDimSize(0));
     if (decays > 0) {
       Value masked = arith::SelectOp::create(b, loc, before, exponent, zero);
       value = mul(value, math::ExpOp::create(b, loc, masked));
     }
     value = arith::SelectOp::create(b, loc, before, value, zero);
-    return tile.writeRow(value, p, at, tile.index(0));
+    return tile.writeRow(value, p, at, column);
   }
+
+  int64_t span;
 };
 
 /// Gates over K.
@@ -234,20 +254,8 @@ public:
                         })
                   .front();
     Value p = tile.zeros({chunk * nx, chunk * ny}, element);
-    Value x = scaleX();
-    Value y = op.getY();
-    for (int64_t begin = kBlock; begin < chunk; begin += kBlock) {
-      y = carryY(y, begin);
-      int64_t tokens = std::min(kBlock, chunk - begin);
-      Value rows = round(tile.slice(x, tile.attr(begin * nx), tokens * nx,
-                                    tile.attr(0), keys));
-      Value earlier =
-          round(tile.slice(y, tile.attr(0), begin * ny, tile.attr(0), keys));
-      Value part = tile.matmul(rows, tile.transpose(earlier),
-                               tile.zeros({tokens * nx, begin * ny}, element));
-      p = tile.insert(part, p, tile.attr(begin * nx), tile.attr(0));
-    }
-    return diagonalBlocks(p);
+    x = scaleX();
+    return diagonalBlocks(earlierBlocks(p));
   }
 
 private:
@@ -260,7 +268,7 @@ private:
 
   /// x times the decays from the start of its block to it.
   Value scaleX() {
-    Value x = tile.empty({chunk * nx, keys}, element);
+    Value scaled = tile.empty({chunk * nx, keys}, element);
     Value one = tile.constant(keyVector(), 1);
     auto body = [&](Value t, ValueRange args) -> SmallVector<Value> {
       Value factor = args[0], out = args[1];
@@ -280,19 +288,62 @@ private:
       }
       return {factor, out};
     };
-    return tile.loop(chunk, ValueRange{one, x}, false, body)[1];
+    return tile.loop(chunk, ValueRange{one, scaled}, false, body)[1];
   }
 
-  /// Every y before token `begin` times the decays from it to `begin`, given
-  /// the same up to the start of the block before.
-  Value carryY(Value y, int64_t begin) {
-    int64_t from = begin - kBlock;
+  /// Blocks of x against the blocks of y before them.
+  Value earlierBlocks(Value p) {
+    int64_t whole = chunk / kBlock, rest = chunk % kBlock;
+    Value y = tile.empty({chunk * ny, keys}, element);
+    if (whole > 1) {
+      SmallVector<Value> results = tile.loop(
+          whole - 1, ValueRange{y, p}, false,
+          [&](Value i, ValueRange args) -> SmallVector<Value> {
+            Value block = arith::AddIOp::create(b, loc, i, tile.index(1));
+            Value carried = carryY(args[0], i);
+            return {carried, emitBlocks(args[1], carried, block, kBlock)};
+          });
+      y = results[0];
+      p = results[1];
+    }
+    if (whole == 0 || rest == 0)
+      return p;
+    y = carryY(y, tile.index(whole - 1));
+    return emitBlocks(p, y, tile.index(whole), rest);
+  }
+
+  /// The block of x with `tokens` tokens against all earlier ones of y, which
+  /// are decayed up to its start.
+  Value emitBlocks(Value p, Value y, Value block, int64_t tokens) {
+    Value at = scale(block, kBlock * nx);
+    Value rows = round(tile.slice(x, at, tokens * nx, tile.attr(0), keys));
+    auto loop = scf::ForOp::create(b, loc, tile.index(0), block, tile.index(1),
+                                   ValueRange{p});
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value column = scale(loop.getInductionVar(), kBlock * ny);
+    Value earlier =
+        round(tile.slice(y, column, kBlock * ny, tile.attr(0), keys));
+    Value part = tile.matmul(rows, tile.transpose(earlier),
+                             tile.zeros({tokens * nx, kBlock * ny}, element));
+    Value next = tile.insert(part, loop.getRegionIterArg(0), at, column);
+    scf::YieldOp::create(b, loc, next);
+    return loop.getResult(0);
+  }
+
+  Value scale(Value value, int64_t factor) {
+    return arith::MulIOp::create(b, loc, value, tile.index(factor));
+  }
+
+  /// Every y up to the end of `block` times the decays from it to that end,
+  /// given the same up to the block's start.
+  Value carryY(Value carried, Value block) {
     Value one = tile.constant(keyVector(), 1);
-    Value offset = tile.index(from);
-    // Of the block just ended: from y to the block's end.
+    Value from = scale(block, kBlock);
+    // Of the block: from y to its end.
     auto inside = [&](Value i, ValueRange args) -> SmallVector<Value> {
       Value factor = args[0], out = args[1];
-      Value t = arith::AddIOp::create(b, loc, i, offset);
+      Value t = arith::AddIOp::create(b, loc, i, from);
       for (int64_t position = decays; position >= 0; --position) {
         for (int64_t f = 0; f < ny; ++f)
           if (op.getYPositions()[f] == position) {
@@ -305,21 +356,17 @@ private:
       }
       return {factor, out};
     };
-    Value out = y;
-    if (from == 0)
-      out = tile.empty({chunk * ny, keys}, element);
     SmallVector<Value> results =
-        tile.loop(kBlock, ValueRange{one, out}, true, inside);
-    if (from == 0)
-      return results[1];
-    Value block = results[0];
-    return tile
-        .loop(from * ny, results[1], false,
-              [&](Value at, ValueRange args) -> SmallVector<Value> {
-                Value scaled = mul(readKeys(args[0], at), block);
-                return {tile.writeRow(scaled, args[0], at, tile.index(0))};
-              })
-        .front();
+        tile.loop(kBlock, ValueRange{one, carried}, true, inside);
+    auto loop = scf::ForOp::create(b, loc, tile.index(0), scale(from, ny),
+                                   tile.index(1), ValueRange{results[1]});
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value at = loop.getInductionVar(), out = loop.getRegionIterArg(0);
+    Value scaled = mul(readKeys(out, at), results[0]);
+    Value next = tile.writeRow(scaled, out, at, tile.index(0));
+    scf::YieldOp::create(b, loc, next);
+    return loop.getResult(0);
   }
 
   /// Inside a block: y is carried forward, token by token, and meets each x.
@@ -374,7 +421,7 @@ private:
     return tensor::InsertOp::create(b, loc, dot, p, ValueRange{xRow, yRow});
   }
 
-  Value factors;
+  Value factors, x;
 };
 } // namespace
 

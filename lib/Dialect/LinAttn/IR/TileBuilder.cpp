@@ -28,11 +28,11 @@ Value TileBuilder::transpose(Value matrix) {
       ->getResult(0);
 }
 
-Value TileBuilder::slice(Value matrix, OpFoldResult at, int64_t rows,
-                         OpFoldResult column, int64_t columns) {
+Value TileBuilder::slice(Value matrix, OpFoldResult at, OpFoldResult rows,
+                         OpFoldResult column, OpFoldResult columns) {
   return tensor::ExtractSliceOp::create(
       b, loc, matrix, ArrayRef<OpFoldResult>{at, column},
-      ArrayRef<OpFoldResult>{attr(rows), attr(columns)},
+      ArrayRef<OpFoldResult>{rows, columns},
       ArrayRef<OpFoldResult>{attr(1), attr(1)});
 }
 
@@ -77,4 +77,25 @@ SmallVector<Value> TileBuilder::loop(
     scf::YieldOp::create(b, loc, next);
   }
   return SmallVector<Value>(loop.getResults());
+}
+
+Value TileBuilder::pieces(
+    int64_t size, int64_t piece, Value init, bool reverse,
+    llvm::function_ref<Value(Value, int64_t, Value)> body) {
+  int64_t whole = size / piece, rest = size % piece;
+  auto emitRest = [&](Value carried) {
+    return rest == 0 ? carried : body(index(whole * piece), rest, carried);
+  };
+  if (reverse)
+    init = emitRest(init);
+  if (whole == 1)
+    init = body(index(0), piece, init);
+  else if (whole > 1)
+    init = loop(whole, init, reverse,
+                [&](Value i, ValueRange args) -> SmallVector<Value> {
+                  Value at = arith::MulIOp::create(b, loc, i, index(piece));
+                  return {body(at, piece, args[0])};
+                })
+               .front();
+  return reverse ? init : emitRest(init);
 }

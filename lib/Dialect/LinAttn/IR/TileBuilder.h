@@ -37,8 +37,13 @@ struct TileBuilder {
   }
   mlir::Value transpose(mlir::Value matrix);
   /// Rows [at, at + rows) and columns [column, column + columns).
+  mlir::Value slice(mlir::Value matrix, mlir::OpFoldResult at,
+                    mlir::OpFoldResult rows, mlir::OpFoldResult column,
+                    mlir::OpFoldResult columns);
   mlir::Value slice(mlir::Value matrix, mlir::OpFoldResult at, int64_t rows,
-                    mlir::OpFoldResult column, int64_t columns);
+                    mlir::OpFoldResult column, int64_t columns) {
+    return slice(matrix, at, attr(rows), column, attr(columns));
+  }
   mlir::Value insert(mlir::Value part, mlir::Value matrix,
                      mlir::OpFoldResult at, mlir::OpFoldResult column);
   /// `width` numbers of a row as a vector, and back.
@@ -57,6 +62,11 @@ struct TileBuilder {
        llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value,
                                                          mlir::ValueRange)>
            body);
+  /// The same over pieces of [0, size): `body` gets the first index of a piece,
+  /// the piece's size and the carried value. All whole pieces share one body.
+  mlir::Value pieces(
+      int64_t size, int64_t piece, mlir::Value init, bool reverse,
+      llvm::function_ref<mlir::Value(mlir::Value, int64_t, mlir::Value)> body);
 };
 
 } // namespace linattn

@@ -55,12 +55,13 @@ LogicalResult UnitLowerSolveOp::verify() {
 namespace {
 /// Blocked substitution. Block I of 16 rows:
 ///   U_I = R_I + sum_m b_m o (A_m[I, done] U[done]), by products,
-/// then row by row inside the block. `transposed` runs from the last block and
-/// takes A[done, I]^T.
+/// then row by row inside the block. `transposed` turns A around first and runs
+/// from the last block. One body serves all blocks.
 class Substitution {
 public:
   Substitution(UnitLowerSolveOp op, OpBuilder &b)
-      : op(op), b(b), tile{b, op.getLoc()}, loc(op.getLoc()) {
+      : op(op), b(b), tile{b, op.getLoc()}, loc(op.getLoc()),
+        matrices(op.getMatrices()), reverse(op.getTransposed()) {
     n = cast<RankedTensorType>(op.getMatrices()[0].getType()).getDimSize(0);
     auto type = cast<RankedTensorType>(op.getResult().getType());
     width = type.getDimSize(1);
@@ -68,97 +69,88 @@ public:
   }
 
   Value run() {
-    Value u = op.getInit();
-    int64_t blocks = llvm::divideCeil(n, kBlock);
-    for (int64_t i = 0; i < blocks; ++i) {
-      int64_t block = op.getTransposed() ? blocks - 1 - i : i;
-      int64_t begin = block * kBlock;
-      int64_t rows = std::min<int64_t>(kBlock, n - begin);
-      u = solveBlock(productBlock(u, begin, rows), begin, rows);
-    }
-    return u;
+    if (reverse)
+      for (Value &matrix : matrices)
+        matrix = tile.transpose(matrix);
+    return tile.pieces(n, kBlock, op.getInit(), reverse,
+                       [&](Value begin, int64_t rows, Value u) {
+                         u = productBlock(u, begin, rows);
+                         return solveBlock(u, begin, rows);
+                       });
   }
 
 private:
   static constexpr int64_t kBlock = 16;
+  static constexpr int64_t kColumns = 64;
+
+  Value add(Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
 
   /// Fills the block's rows of u with everything but the block's own coupling.
-  Value productBlock(Value u, int64_t begin, int64_t rows) {
-    bool transposed = op.getTransposed();
-    int64_t from = transposed ? begin + rows : 0;
-    int64_t count = transposed ? n - begin - rows : begin;
+  Value productBlock(Value u, Value begin, int64_t rows) {
     Value sum = rightHandSide(begin, rows);
-    for (auto [m, matrix] : llvm::enumerate(op.getMatrices())) {
-      if (count == 0)
-        break;
-      Value done = tile.slice(u, tile.attr(from), count, tile.attr(0), width);
-      Value a;
-      if (transposed)
-        a = tile.transpose(
-            tile.slice(matrix, tile.attr(from), count, tile.attr(begin), rows));
-      else
-        a = tile.slice(matrix, tile.attr(begin), rows, tile.attr(from), count);
+    if (n <= kBlock)
+      return tile.insert(sum, u, begin, tile.attr(0));
+    Value from = tile.index(0), count = begin;
+    if (reverse) {
+      from = add(begin, tile.index(rows));
+      count = arith::SubIOp::create(b, loc, tile.index(n), from);
+    }
+    for (auto [m, matrix] : llvm::enumerate(matrices)) {
+      Value done = tile.slice(u, from, count, tile.attr(0), tile.attr(width));
+      Value a = tile.slice(matrix, begin, tile.attr(rows), from, count);
       if (op.getRates().empty()) {
         sum = tile.matmul(a, done, sum);
         continue;
       }
       Value product = tile.matmul(a, done, tile.zeros({rows, width}, element));
-      Value rate = tile.slice(op.getRates()[m], tile.attr(begin), rows,
-                              tile.attr(0), width);
+      Value rate =
+          tile.slice(op.getRates()[m], begin, rows, tile.attr(0), width);
       Value scaled = arith::MulFOp::create(b, loc, rate, product);
       sum = arith::AddFOp::create(b, loc, sum, scaled);
     }
-    return tile.insert(sum, u, tile.attr(begin), tile.attr(0));
+    return tile.insert(sum, u, begin, tile.attr(0));
   }
 
-  Value rightHandSide(int64_t begin, int64_t rows) {
+  Value rightHandSide(Value begin, int64_t rows) {
     if (op.getRhs())
-      return tile.slice(op.getRhs(), tile.attr(begin), rows, tile.attr(0),
-                        width);
+      return tile.slice(op.getRhs(), begin, rows, tile.attr(0), width);
     // Rows of the identity.
     Value block = tile.zeros({rows, width}, element);
     Value one = tile.constant(element, 1);
     return tile
         .loop(rows, block, false,
               [&](Value i, ValueRange args) -> SmallVector<Value> {
-                Value column =
-                    arith::AddIOp::create(b, loc, i, tile.index(begin));
                 return {tensor::InsertOp::create(b, loc, one, args[0],
-                                                 ValueRange{i, column})};
+                                                 ValueRange{i, add(i, begin)})};
               })
         .front();
   }
 
   /// u[i] += sum_m b_m[i] o sum_{j before i in the block} A_m[i, j] u[j].
-  Value solveBlock(Value u, int64_t begin, int64_t rows) {
-    bool transposed = op.getTransposed();
-    for (int64_t at = 0; at < width; at += kColumns) {
-      int64_t columns = std::min<int64_t>(kColumns, width - at);
-      auto vectorType = VectorType::get({columns}, element);
-      Value column = tile.index(at);
-      u = tile.loop(rows, u, transposed,
+  Value solveBlock(Value u, Value begin, int64_t rows) {
+    return tile.pieces(
+        width, kColumns, u, false,
+        [&](Value column, int64_t columns, Value piece) {
+          return tile
+              .loop(rows, piece, reverse,
                     [&](Value i, ValueRange args) -> SmallVector<Value> {
                       return {solveRow(args[0], i, begin, rows, column,
-                                       vectorType)};
+                                       VectorType::get({columns}, element))};
                     })
               .front();
-    }
-    return u;
+        });
   }
 
-  Value solveRow(Value u, Value i, int64_t begin, int64_t rows, Value column,
+  Value solveRow(Value u, Value i, Value begin, int64_t rows, Value column,
                  VectorType type) {
-    bool transposed = op.getTransposed();
-    Value offset = tile.index(begin);
-    Value row = arith::AddIOp::create(b, loc, i, offset);
+    Value row = add(i, begin);
     Value sum = tile.readRow(u, row, column, type.getDimSize(0));
     bool rated = !op.getRates().empty();
     SmallVector<Value> sums;
-    for (size_t m = 0; m < op.getMatrices().size(); ++m)
+    for (size_t m = 0; m < matrices.size(); ++m)
       sums.push_back(rated ? tile.constant(type, 0) : sum);
-    Value lower =
-        transposed ? arith::AddIOp::create(b, loc, row, tile.index(1)) : offset;
-    Value upper = transposed ? tile.index(begin + rows) : row;
+    Value lower = reverse ? add(row, tile.index(1)) : begin;
+    Value upper = reverse ? add(begin, tile.index(rows)) : row;
     auto loop = scf::ForOp::create(b, loc, lower, upper, tile.index(1), sums);
     {
       OpBuilder::InsertionGuard guard(b);
@@ -168,11 +160,8 @@ private:
       SmallVector<Value> next;
       auto contract = arith::FastMathFlags::contract;
       for (auto [matrix, carried] :
-           llvm::zip(op.getMatrices(), loop.getRegionIterArgs())) {
-        SmallVector<Value> at = {row, j};
-        if (transposed)
-          at = {j, row};
-        Value a = tensor::ExtractOp::create(b, loc, matrix, at);
+           llvm::zip(matrices, loop.getRegionIterArgs())) {
+        Value a = tensor::ExtractOp::create(b, loc, matrix, ValueRange{row, j});
         Value product =
             arith::MulFOp::create(b, loc, tile.splat(a, type), known, contract);
         next.push_back(
@@ -190,11 +179,12 @@ private:
     return tile.writeRow(sum, u, row, column);
   }
 
-  static constexpr int64_t kColumns = 64;
   UnitLowerSolveOp op;
   OpBuilder &b;
   TileBuilder tile;
   Location loc;
+  SmallVector<Value> matrices;
+  bool reverse;
   int64_t n, width;
   Type element;
 };

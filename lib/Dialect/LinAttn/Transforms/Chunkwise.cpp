@@ -48,10 +48,11 @@ static FailureOr<int64_t> getChunk(RecurrenceOp op, int64_t wanted) {
   while (every && chunk >= 16 && *every % chunk != 0)
     chunk /= 2;
   if (every && chunk < 16) {
-    op.emitError() << "has no chunk form: snapshots every " << *every
-                   << " tokens are not at the ends of chunks of 16 to "
-                   << wanted
-                   << "; the token-serial form (--lowering=serial) runs it";
+    op.emitError() << "has no chunk form: 'snapshots' takes states at ends of "
+                      "chunks only, so that 'every' is a multiple of 16 tokens "
+                      "(the smallest chunk), got every = "
+                   << *every
+                   << "; the token-serial form (--lowering=serial) takes any";
     return failure();
   }
   return chunk;

@@ -37,7 +37,7 @@ func.func @every_token(%q: tensor<?x?x2x8xf32>,
     %b: tensor<?x?x2xf32>,
     %s0: tensor<?x2x8x12xf32>)
     -> (tensor<?x?x2x12xf32>, tensor<?x2x8x12xf32>, tensor<?x?x2x8x12xf32>) {
-  // expected-error @below {{has no chunk form: snapshots every 1 tokens are not at the ends of chunks of 16 to 64; the token-serial form (--lowering=serial) runs it}}
+  // expected-error @below {{has no chunk form: 'snapshots' takes states at ends of chunks only, so that 'every' is a multiple of 16 tokens (the smallest chunk), got every = 1; the token-serial form (--lowering=serial) takes any}}
   %r:3 = linattn.recurrence
       tokens(%q : tensor<?x?x2x8xf32>, %k : tensor<?x?x2x8xf32>, %v : tensor<?x?x2x12xf32>, %g : tensor<?x?x2xf32>, %b : tensor<?x?x2xf32>)
       state(%s0 : tensor<?x2x8x12xf32>) snapshots(every = 1)
@@ -60,7 +60,7 @@ func.func @every_24(%q: tensor<?x?x2x8xf32>,
     %b: tensor<?x?x2xf32>,
     %s0: tensor<?x2x8x12xf32>)
     -> (tensor<?x?x2x12xf32>, tensor<?x2x8x12xf32>, tensor<?x?x2x8x12xf32>) {
-  // expected-error @below {{has no chunk form: snapshots every 24 tokens are not at the ends of chunks of 16 to 64; the token-serial form (--lowering=serial) runs it}}
+  // expected-error @below {{has no chunk form: 'snapshots' takes states at ends of chunks only, so that 'every' is a multiple of 16 tokens (the smallest chunk), got every = 24; the token-serial form (--lowering=serial) takes any}}
   %r:3 = linattn.recurrence
       tokens(%q : tensor<?x?x2x8xf32>, %k : tensor<?x?x2x8xf32>, %v : tensor<?x?x2x12xf32>, %g : tensor<?x?x2xf32>, %b : tensor<?x?x2xf32>)
       state(%s0 : tensor<?x2x8x12xf32>) snapshots(every = 24)

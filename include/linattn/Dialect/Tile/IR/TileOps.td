@@ -1,0 +1,491 @@
+//===- TileOps.td - operations on tiles --------------------*- tablegen -*-===//
+
+#ifndef LINATTN_DIALECT_TILE_IR_OPS
+#define LINATTN_DIALECT_TILE_IR_OPS
+
+include "linattn/Dialect/Tile/IR/TileTypes.td"
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tile_Dialect, mnemonic, traits>;
+
+/// A tensor in registers: ranked, static, with one of our layouts.
+def Tile_IsFragment : CPred<"::linattn::tile::isFragment($_self)">;
+def Tile_Fragment : Type<Tile_IsFragment, "tensor with a layout of the tile dialect",
+    "::mlir::RankedTensorType">;
+def Tile_Smem : Type<CPred<"::llvm::isa<::linattn::tile::SmemType>($_self)">,
+    "tile in shared memory", "::linattn::tile::SmemType">;
+def Tile_Channel : Type<CPred<"::llvm::isa<::linattn::tile::ChannelType>($_self)">,
+    "channel", "::linattn::tile::ChannelType">;
+def Tile_Operand : AnyTypeOf<[Tile_Fragment, Tile_Smem]>;
+
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+class Tile_GlobalOp<string mnemonic, list<Trait> traits = []>
+    : Tile_Op<mnemonic, !listconcat([AttrSizedOperandSegments], traits)> {
+  let hasVerifier = 1;
+}
+
+def Tile_LoadOp : Tile_GlobalOp<"load"> {
+  let summary = "global memory to registers";
+  let description = [{
+    Element (i, j) of the result is the memref's element at `indices` plus i along
+    dimension dims[0] and j along dims[1]. With `bounds` an element with i >=
+    bounds[0] or j >= bounds[1] is 0 and memory is not read there. Any layout, any
+    strides: for vectors and for what is loaded once; tiles of tokens come by
+    `load_async`.
+
+    Example (64 gates of one head):
+
+    ```mlir
+    %g = tile.load %gates[%b, %t, %h] dims = [1] bounds(%rows)
+        : memref<?x?x32xf32, strided<[?, ?, ?]>> -> tensor<64xf32, #tile.strided<vec = 2>>
+    ```
+
+    Constraints:
+
+    * (load_c1) There is an index per dimension of the memref.
+    * (load_c2) `dims` names a dimension of the memref for each of the tile's, in
+      any order; bounds are given for all or none.
+    * (load_c3) Element types are equal.
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Variadic<Index>:$indices,
+    DenseI64ArrayAttr:$dims, Variadic<Index>:$bounds);
+  let results = (outs Tile_Fragment:$result);
+  let assemblyFormat = [{
+    $source `[` $indices `]` `dims` `=` $dims (`bounds` `(` $bounds^ `)`)? attr-dict
+    `:` type($source) `->` type($result)
+  }];
+}
+
+def Tile_StoreOp : Tile_GlobalOp<"store"> {
+  let summary = "registers or shared memory to global memory";
+  let description = [{
+    The inverse of `load`; what is beyond `bounds` is not written. Elements that
+    several lanes or warps hold are written once. A tile in shared memory goes row by
+    row in pieces of `align` bytes (16, 8, 4 or 2; 16 unless given), of which the
+    rows in memory begin at multiples.
+
+    Example:
+
+    ```mlir
+    tile.store %o, %out[%b, %t, %h, %v0] dims = [1, 3] bounds(%rows, %cols)
+        : !tile.smem<64x64xbf16, swizzle = 128>, memref<?x?x32x128xbf16, strided<[?, ?, ?, 1]>>
+    ```
+
+    Constraints: those of `load` (store_c1 to store_c3), and
+
+    * (store_c4) align is 16, 8, 4 or 2.
+  }];
+  let arguments = (ins Arg<Tile_Operand, "", [MemRead]>:$value,
+    Arg<AnyMemRef, "", [MemWrite]>:$target, Variadic<Index>:$indices,
+    DenseI64ArrayAttr:$dims, Variadic<Index>:$bounds, DefaultValuedAttr<I64Attr, "16">:$align);
+  let assemblyFormat = [{
+    $value `,` $target `[` $indices `]` `dims` `=` $dims (`bounds` `(` $bounds^ `)`)?
+    (`align` `=` $align^)? attr-dict
+    `:` type($value) `,` type($target)
+  }];
+}
+
+def Tile_LoadAsyncOp : Tile_GlobalOp<"load_async"> {
+  let summary = "global memory to shared memory, in the background";
+  let description = [{
+    As `load`, into a tile of shared memory, which is filled when the `wait` of
+    its channel says so. What is beyond `bounds` becomes 0 and is not read. Rows of
+    the tile are contiguous in memory and begin at multiples of `align` bytes (16, 8
+    or 4; 16 unless given), which is how wide the copies are.
+
+    Example:
+
+    ```mlir
+    tile.load_async %k[%b, %t, %h, %c0] dims = [1, 3] bounds(%rows, %cols) into %tile
+        : memref<?x?x16x128xbf16, strided<[?, ?, ?, 1]>>, !tile.smem<64x128xbf16, swizzle = 128>
+    ```
+
+    Constraints: those of `load`, and
+
+    * (load_async_c4) The target is a whole tile, and its last dimension runs along
+      the memref's last one, which is contiguous.
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Variadic<Index>:$indices,
+    DenseI64ArrayAttr:$dims, Variadic<Index>:$bounds, Arg<Tile_Smem, "", [MemWrite]>:$target,
+    DefaultValuedAttr<I64Attr, "16">:$align);
+  let assemblyFormat = [{
+    $source `[` $indices `]` `dims` `=` $dims (`bounds` `(` $bounds^ `)`)? (`align` `=` $align^)?
+    `into` $target attr-dict
+    `:` type($source) `,` type($target)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+def Tile_AllocOp : Tile_Op<"alloc"> {
+  let summary = "a tile of shared memory";
+  let description = [{
+    Lives from its first use to its last in the block that holds it; tiles whose
+    lives do not meet may share bytes. `offset` is its place in the kernel's arena,
+    given by `--tile-plan-shared-memory`.
+
+    Example: `%s = tile.alloc : !tile.smem<64x64xbf16, swizzle = 128>`
+
+    Constraints:
+
+    * (alloc_c1) The tile is whole: no slice and not transposed.
+    * (alloc_c2) The offset is a multiple of 16, of 1024 with a swizzle.
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let results = (outs Res<Tile_Smem, "", [MemAlloc]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_SmemViewOp : Tile_Op<"smem_view", [Pure]> {
+  let summary = "a slice of a tile in shared memory, or the tile transposed";
+  let description = [{
+    `[i, j]` is where the slice begins, in rows and columns of the source;
+    `transposed` changes rows and columns of the result.
+
+    Examples:
+
+    ```mlir
+    %b = tile.smem_view %s[16, 0] : !tile.smem<64x64xbf16, swizzle = 128> -> !tile.smem<16x16xbf16, swizzle = 128, of 64x64>
+    %t = tile.smem_view %s transposed : !tile.smem<64x128xbf16, swizzle = 128> -> !tile.smem<128x64xbf16, swizzle = 128, transposed>
+    ```
+
+    Constraints:
+
+    * (smem_view_c1) The result has the source's element type, swizzle and storage;
+      it is transposed as the source, or the other way round with `transposed`.
+    * (smem_view_c2) The slice lies inside the source and begins at multiples of 8.
+    * (smem_view_c3) Views are of rank 2.
+  }];
+  let arguments = (ins Tile_Smem:$source, DefaultValuedAttr<DenseI64ArrayAttr, "{0, 0}">:$offsets,
+    UnitAttr:$transposed);
+  let results = (outs Tile_Smem:$result);
+  let assemblyFormat = [{
+    $source custom<ViewOffsets>($offsets) (`transposed` $transposed^)? attr-dict
+    `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Tile_LocalLoadOp : Tile_Op<"local_load"> {
+  let summary = "shared memory to registers";
+  let description = [{
+    Example: `%f = tile.local_load %s : !tile.smem<64x64xbf16, swizzle = 128> -> tensor<64x64xbf16, #tile.acc<warps = 4>>`
+
+    Constraints:
+
+    * (local_load_c1) Shapes and element types are equal.
+  }];
+  let arguments = (ins Arg<Tile_Smem, "", [MemRead]>:$source);
+  let results = (outs Tile_Fragment:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_LocalStoreOp : Tile_Op<"local_store"> {
+  let summary = "registers to shared memory";
+  let description = [{
+    Elements that several lanes or warps hold are written once.
+
+    Example: `tile.local_store %f, %s : tensor<64x64xbf16, #tile.acc<warps = 4>>, !tile.smem<64x64xbf16, swizzle = 128>`
+
+    Constraints:
+
+    * (local_store_c1) Shapes and element types are equal.
+  }];
+  let arguments = (ins Tile_Fragment:$value, Arg<Tile_Smem, "", [MemWrite]>:$target);
+  let assemblyFormat = "$value `,` $target attr-dict `:` type($value) `,` type($target)";
+  let hasVerifier = 1;
+}
+
+def Tile_BarrierOp : Tile_Op<"barrier"> {
+  let summary = "all threads of the block (of the role) arrive before any goes on";
+  let description = [{
+    What they wrote to shared memory before is seen after. `--tile-insert-barriers`
+    places it.
+
+    Example: `tile.barrier`
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Channels
+//===----------------------------------------------------------------------===//
+
+def Tile_ChannelCreateOp : Tile_Op<"channel.create"> {
+  let summary = "a ring of shared-memory tiles";
+  let description = [{
+    Step i of a channel uses stage i mod stages. A writer acquires a stage, fills it
+    and commits it; a reader waits for it and releases it. `offset`: as in `alloc`.
+
+    Example: `%c = tile.channel.create : !tile.channel<2, !tile.smem<64x128xbf16, swizzle = 128>>`
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let results = (outs Res<Tile_Channel, "", [MemAlloc]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_ChannelAcquireOp : Tile_Op<"channel.acquire"> {
+  let summary = "waits until a stage is free, and gives its tiles to the writer";
+  let description = [{
+    Example: `%k, %q = tile.channel.acquire %c[%i] : !tile.channel<2, !tile.smem<..>, !tile.smem<..>>`
+
+    Constraints:
+
+    * (channel_acquire_c1) The results are the tiles of the channel.
+  }];
+  let arguments = (ins Arg<Tile_Channel, "", [MemRead, MemWrite]>:$channel, Index:$step);
+  let results = (outs Variadic<Tile_Smem>:$results);
+  let assemblyFormat = "$channel `[` $step `]` attr-dict `:` type($channel) `->` type($results)";
+  let hasVerifier = 1;
+}
+
+def Tile_ChannelCommitOp : Tile_Op<"channel.commit"> {
+  let summary = "the stage is full once the copies into it have landed";
+  let description = [{
+    Example: `tile.channel.commit %c[%i] : !tile.channel<2, !tile.smem<..>>`
+  }];
+  let arguments = (ins Arg<Tile_Channel, "", [MemRead, MemWrite]>:$channel, Index:$step);
+  let assemblyFormat = "$channel `[` $step `]` attr-dict `:` type($channel)";
+}
+
+def Tile_ChannelWaitOp : Tile_Op<"channel.wait"> {
+  let summary = "waits until a stage is full, and gives its tiles to the reader";
+  let description = [{
+    `pending` counts the later commits, of all channels, whose copies may still be
+    under way (kernels without roles, where copies of the same threads land in
+    order); the pass that pipelines loads sets it.
+
+    Example: `%k = tile.channel.wait %c[%i] pending = 1 : !tile.channel<2, !tile.smem<..>> -> !tile.smem<..>`
+
+    Constraints:
+
+    * (channel_wait_c1) The results are the tiles of the channel.
+    * (channel_wait_c2) pending is not negative.
+  }];
+  let arguments = (ins Arg<Tile_Channel, "", [MemRead, MemWrite]>:$channel, Index:$step,
+    DefaultValuedAttr<I64Attr, "0">:$pending);
+  let results = (outs Variadic<Tile_Smem>:$results);
+  let assemblyFormat = [{
+    $channel `[` $step `]` (`pending` `=` $pending^)? attr-dict
+    `:` type($channel) `->` type($results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ChannelReleaseOp : Tile_Op<"channel.release"> {
+  let summary = "the reader is done with a stage";
+  let description = [{
+    Example: `tile.channel.release %c[%i] : !tile.channel<2, !tile.smem<..>>`
+  }];
+  let arguments = (ins Arg<Tile_Channel, "", [MemRead, MemWrite]>:$channel, Index:$step);
+  let assemblyFormat = "$channel `[` $step `]` attr-dict `:` type($channel)";
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+def Tile_MmaOp : Tile_Op<"mma", [TypesMatchWith<"result has the type of the accumulator",
+    "acc", "result", "$_self">]> {
+  let summary = "a matrix product: acc + a b";
+  let description = [{
+    a is [M, K], in registers (a fragment of the accumulator's warps) or in shared
+    memory; b is [K, N] in shared memory; the accumulator is [M, N] in f32. 16-bit
+    operands are multiplied exactly. f32 operands are rounded to tf32 (`terms = 1`),
+    or split in two tf32 numbers each and multiplied in three products (`terms = 3`,
+    about 22 bits).
+
+    Example:
+
+    ```mlir
+    %d = tile.mma %a, %b, %c : tensor<64x64xbf16, #tile.acc<warps = 4>>,
+        !tile.smem<64x128xbf16, swizzle = 128>, tensor<64x128xf32, #tile.acc<warps = 4>>
+    ```
+
+    Constraints:
+
+    * (mma_c1) a is [M, K], b [K, N], the accumulator [M, N] in f32 and `acc`.
+    * (mma_c2) a and b have one element type: bf16, f16 or f32; `terms` is 3 or 1
+      for f32, else 1.
+    * (mma_c3) A fragment a has the layout of the accumulator.
+    * (mma_c4) M is a multiple of 16, N of 8, K of 16 (8 for f32).
+  }];
+  let arguments = (ins Arg<Tile_Operand, "", [MemRead]>:$a, Arg<Tile_Smem, "", [MemRead]>:$b,
+    Tile_Fragment:$acc, DefaultValuedAttr<I64Attr, "1">:$terms);
+  let results = (outs Tile_Fragment:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $acc (`terms` `=` $terms^)? attr-dict
+    `:` type($a) `,` type($b) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_UnitLowerInverseOp : Tile_Op<"unit_lower_inverse", [
+    TypesMatchWith<"result has the type of the matrix", "matrix", "result", "$_self">]> {
+  let summary = "(I - A)^-1 of a strictly lower triangular A";
+  let description = [{
+    What stands on and above the diagonal of A is not read; the result is unit lower
+    triangular. Diagonal blocks of 16 by forward substitution in f32, blocks left of
+    them by products with operands split in two terms, so that close keys cost no
+    accuracy. All warps work on it; they exchange blocks through the scratch tile.
+
+    Example:
+
+    ```mlir
+    %t = tile.unit_lower_inverse %a scratch(%s) : tensor<64x64xf32, #tile.acc<warps = 4>>, !tile.smem<18432xi8>
+    ```
+
+    Constraints:
+
+    * (unit_lower_inverse_c1) The matrix is square in f32 and `acc`, of 16, 32, 64
+      or 128 rows.
+    * (unit_lower_inverse_c2) The scratch is a whole tile of i8 with at least
+      `getScratchBytes` bytes.
+  }];
+  let arguments = (ins Tile_Fragment:$matrix, Arg<Tile_Smem, "", [MemRead, MemWrite]>:$scratch);
+  let results = (outs Tile_Fragment:$result);
+  let assemblyFormat = "$matrix `scratch` `(` $scratch `)` attr-dict `:` type($matrix) `,` type($scratch)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Bytes of scratch for n rows on these warps.
+    static int64_t getScratchBytes(int64_t n, int64_t warps);
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Registers
+//===----------------------------------------------------------------------===//
+
+def Tile_ConvertOp : Tile_Op<"convert", [Pure]> {
+  let summary = "the same tensor in another layout";
+  let description = [{
+    By shuffles inside a warp. The legal pairs: strided to row, col or strided; row
+    to row of one warp count; col and row to strided. Anything else goes through
+    shared memory, by `local_store` and `local_load`.
+
+    Example: `%c = tile.convert %g : tensor<64xf32, #tile.strided<vec = 2>> -> tensor<64xf32, #tile.col>`
+
+    Constraints:
+
+    * (convert_c1) Shapes and element types are equal.
+    * (convert_c2) The pair of layouts is legal.
+  }];
+  let arguments = (ins Tile_Fragment:$source);
+  let results = (outs Tile_Fragment:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+class Tile_SplatOp<string mnemonic> : Tile_Op<mnemonic, [Pure]> {
+  let arguments = (ins Tile_Fragment:$source);
+  let results = (outs Tile_Fragment:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_SplatRowOp : Tile_SplatOp<"splat_row"> {
+  let summary = "a matrix whose rows are constant: y[i, j] = x[i]";
+  let description = [{
+    Example: `%m = tile.splat_row %x : tensor<64xf32, #tile.row<warps = 4>> -> tensor<64x64xf32, #tile.acc<warps = 4>>`
+
+    Constraints:
+
+    * (splat_row_c1) The source is in `row` of the result's warps, with as many
+      elements as the result has rows, of the same type.
+  }];
+}
+
+def Tile_SplatColOp : Tile_SplatOp<"splat_col"> {
+  let summary = "a matrix whose columns are constant: y[i, j] = x[j]";
+  let description = [{
+    Example: `%m = tile.splat_col %x : tensor<64xf32, #tile.col> -> tensor<64x64xf32, #tile.acc<warps = 4>>`
+
+    Constraints:
+
+    * (splat_col_c1) The source is in `col`, with as many elements as the result
+      has columns, of the same type.
+  }];
+}
+
+def Tile_Combine : I32EnumAttr<"Combine", "how a reduction combines two elements", [
+      I32EnumAttrCase<"Add", 0, "add">,
+      I32EnumAttrCase<"Max", 1, "max">,
+      I32EnumAttrCase<"Min", 2, "min">,
+      I32EnumAttrCase<"Mul", 3, "mul">]> {
+  let cppNamespace = "::linattn::tile";
+}
+
+def Tile_ReduceOp : Tile_Op<"reduce"> {
+  let summary = "combines the elements of each row or column";
+  let description = [{
+    `axis = 1` combines along a row and gives `row`; `axis = 0` along a column and
+    gives `col`, through the scratch tile (W rows of N numbers) where several warps
+    share a column. The order is fixed. `max` and `min` keep NaN.
+
+    Example: `%s = tile.reduce add %x axis = 1 : tensor<64x128xf32, #tile.acc<warps = 4>> -> tensor<64xf32, #tile.row<warps = 4>>`
+
+    Constraints:
+
+    * (reduce_c1) The source is f32 in `acc`; axis is 0 or 1; the result has the
+      layout and the size that the axis asks for.
+    * (reduce_c2) Scratch is given for axis 0 with several warps, and only then, as
+      !tile.smem<WxNxf32>.
+  }];
+  let arguments = (ins Tile_Combine:$kind, Tile_Fragment:$source, I64Attr:$axis,
+    Arg<Optional<Tile_Smem>, "", [MemRead, MemWrite]>:$scratch);
+  let results = (outs Tile_Fragment:$result);
+  let assemblyFormat = [{
+    $kind $source `axis` `=` $axis (`scratch` `(` $scratch^ `:` type($scratch) `)`)? attr-dict
+    `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ScanOp : Tile_Op<"scan", [Pure, AllTypesMatch<["source", "sum", "error"]>]> {
+  let summary = "running sums in two floats";
+  let description = [{
+    sum[i] + error[i] is the sum of elements 0 .. i (0 .. i - 1 if `exclusive`),
+    correct to about 48 bits, so that differences of two sums are right even where
+    both are large.
+
+    Example: `%hi, %lo = tile.scan %g : tensor<64xf32, #tile.strided<vec = 2>>`
+
+    Constraints:
+
+    * (scan_c1) The source is f32 of rank 1 in `strided`.
+  }];
+  let arguments = (ins Tile_Fragment:$source, UnitAttr:$exclusive);
+  let results = (outs Tile_Fragment:$sum, Tile_Fragment:$error);
+  let assemblyFormat = "$source (`exclusive` $exclusive^)? attr-dict `:` type($source)";
+  let hasVerifier = 1;
+}
+
+def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
+  let summary = "the index of each element along an axis";
+  let description = [{
+    Example: `%i = tile.iota axis = 0 : tensor<64x64xi32, #tile.acc<warps = 4>>`
+
+    Constraints:
+
+    * (iota_c1) The result is i32; the axis is one of its own.
+  }];
+  let arguments = (ins I64Attr:$axis);
+  let results = (outs Tile_Fragment:$result);
+  let assemblyFormat = "`axis` `=` $axis attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+#endif

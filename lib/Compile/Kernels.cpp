@@ -1,0 +1,95 @@
+//===- Kernels.cpp - functions to PTX -------------------------------------===//
+
+#include "linattn-c/Runtime.h"
+#include "linattn/Compile/Compile.h"
+#include "linattn/Conversion/Passes.h"
+#include "linattn/Pipelines/Pipelines.h"
+#include "linattn/Target/NVPTX.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace linattn;
+
+static llvm::Error makeError(const Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+/// The function in chunks as a kernel on tiles, planned; null if it has none.
+static OwningOpRef<ModuleOp> makeTiles(ModuleOp module, StringRef function,
+                                       const KernelOptions &options) {
+  OwningOpRef<ModuleOp> copy = isolateFunction(module, function);
+  PassManager passes(module.getContext());
+  (void)applyPassManagerCLOptions(passes);
+  ChunkwiseNVVMOptions pipeline;
+  pipeline.chip = options.chip;
+  pipeline.chunk = options.chunk;
+  pipeline.mma = options.mma;
+  buildChunkwiseToTilePipeline(passes, pipeline);
+  if (failed(passes.run(*copy)))
+    return {};
+  return copy;
+}
+
+/// A module with what is to become code: of kernels on tiles in the text, of
+/// the function in chunks, or of the function token by token.
+static OwningOpRef<ModuleOp> prepare(ModuleOp module, StringRef function,
+                                     const KernelOptions &options,
+                                     bool &onTiles) {
+  onTiles = true;
+  for (auto kernels : module.getOps<gpu::GPUModuleOp>())
+    if (kernels.getName() == function) {
+      OwningOpRef<ModuleOp> copy = ModuleOp::create(kernels.getLoc());
+      copy->push_back(kernels->clone());
+      return copy;
+    }
+  if (options.lowering == "chunkwise")
+    return makeTiles(module, function, options);
+  if (options.lowering == "auto") {
+    // The reasons against a chunk form are no errors here.
+    ScopedDiagnosticHandler quiet(module.getContext(),
+                                  [](Diagnostic &) { return success(); });
+    if (OwningOpRef<ModuleOp> tiles = makeTiles(module, function, options))
+      return tiles;
+  }
+  onTiles = false;
+  return isolateFunction(module, function);
+}
+
+llvm::Expected<CompiledKernel>
+linattn::compileKernel(ModuleOp module, StringRef function,
+                       const KernelOptions &options) {
+  bool onTiles;
+  OwningOpRef<ModuleOp> copy = prepare(module, function, options, onTiles);
+  NVVMPipelineOptions pipeline;
+  pipeline.chip = options.chip;
+  PassManager passes(module.getContext());
+  (void)applyPassManagerCLOptions(passes);
+  if (onTiles)
+    buildTileToNVVMPipeline(passes, pipeline);
+  else
+    buildSerialNVVMPipeline(passes, pipeline);
+  if (!copy || failed(passes.run(*copy)))
+    return makeError("does not compile for " + options.chip);
+  auto kernels = *copy->getOps<gpu::GPUModuleOp>().begin();
+  // A plan of several kernels describes them all at once.
+  auto attr = kernels->getAttrOfType<DictionaryAttr>(kKernelAttr);
+  Operation *kernel = kernels.lookupSymbol(function);
+  if (!attr && kernel)
+    attr = kernel->getAttrOfType<DictionaryAttr>(kKernelAttr);
+  CompiledKernel result;
+  result.name = function.str();
+  if (attr)
+    result.description = toJSON(attr);
+  result.description["format"] = "linattn";
+  result.description["version"] = LINATTN_ARTIFACT_VERSION;
+  result.description["name"] = function;
+  result.description["target"] = options.chip;
+  llvm::Expected<std::string> ptx = translateToPTX(kernels, options.chip);
+  if (!ptx)
+    return ptx.takeError();
+  result.ptx = std::move(*ptx);
+  return result;
+}

@@ -1,0 +1,458 @@
+//===- ChunkKernel.cpp - the kernel around a chunk ------------------------===//
+
+#include "ChunkKernel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace linattn;
+using namespace linattn::chunked_to_tile;
+
+ChunkKernel::ChunkKernel(const KernelSignature &signature, DimClasses &classes,
+                         const ChunkPlan &plan, OpBuilder &builder)
+    : signature(signature), plan(plan),
+      op(cast<ChunkedOp>(signature.getOp().getOperation())), builder(builder),
+      loc(op.getLoc()), classes(classes), emitter(op, classes, plan, builder) {}
+
+static RankedTensorType tensorOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// Bytes that every row of a token operand begins at a multiple of, if its
+/// strides are multiples of its width: 16, 8, 4 or fewer.
+static int64_t alignmentOf(RankedTensorType type) {
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  return std::gcd<int64_t>(16, type.getShape().back() * bytes);
+}
+
+LogicalResult ChunkKernel::check(ChunkedOp op) {
+  for (auto [i, arg] : llvm::enumerate(op.getTokenArgs())) {
+    RankedTensorType type = tensorOf(arg);
+    if (type.getRank() > 2)
+      return op.emitOpError("has no form on tiles yet: token operand ")
+             << i << " has several rows per token (the token-serial kernel "
+             << "runs it)";
+    if (type.getRank() == 2 && alignmentOf(type) < 4)
+      return op.emitOpError("has no form on tiles yet: token operand ")
+             << i << " has " << type.getShape().back() << " elements of "
+             << type.getElementType()
+             << " per token, no multiple of 4 bytes (the token-serial kernel "
+                "runs it)";
+  }
+  return success();
+}
+
+/// Bytes of the pieces in which rows of an output go to memory.
+static int64_t storeAlignmentOf(RankedTensorType type) {
+  return std::max<int64_t>(alignmentOf(type), type.getElementTypeBitWidth() / 8);
+}
+
+void ChunkKernel::addAlignments(const KernelSignature &signature, ChunkedOp op,
+                                llvm::DenseMap<unsigned, int64_t> &alignments) {
+  for (auto [operand, arg] : llvm::zip(op.getTokens(), op.getTokenArgs()))
+    if (tensorOf(arg).getRank() == 2)
+      alignments[*signature.getOperand(operand)] = alignmentOf(tensorOf(arg));
+  auto yield = op.getBlock()->getTerminator();
+  for (unsigned number : llvm::seq(op.getNumOutputs())) {
+    RankedTensorType type = tensorOf(yield->getOperand(number));
+    if (type.getRank() == 2)
+      for (unsigned target : signature.getResult(number))
+        alignments[target] = storeAlignmentOf(type);
+  }
+}
+
+Value ChunkKernel::index(int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Parameters
+//===----------------------------------------------------------------------===//
+
+/// Strides of the caller, but a contiguous inner dimension.
+static MemRefType memrefOf(const TensorParameter &tensor) {
+  SmallVector<int64_t> strides(tensor.type.getRank(), ShapedType::kDynamic);
+  if (tensor.contiguousInner)
+    strides.back() = 1;
+  return MemRefType::get(
+      tensor.type.getShape(), tensor.type.getElementType(),
+      StridedLayoutAttr::get(tensor.type.getContext(), 0, strides));
+}
+
+DictionaryAttr ChunkKernel::argumentAttrs(unsigned tensor) {
+  const TensorParameter &parameter = signature.getTensors()[tensor];
+  // A state may be the caller's buffer of its own result.
+  for (Value state : op.getStates())
+    if (signature.getOperand(state) == tensor)
+      return {};
+  if (parameter.written)
+    return {};
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(),
+                            builder.getUnitAttr()),
+       builder.getNamedAttr(LLVM::LLVMDialect::getReadonlyAttrName(),
+                            builder.getUnitAttr())});
+}
+
+gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
+  SmallVector<Type> types;
+  for (const TensorParameter &tensor : signature.getTensors())
+    types.push_back(memrefOf(tensor));
+  types.append(2, builder.getIndexType());
+  auto func = gpu::GPUFuncOp::create(builder, loc, name,
+                                     builder.getFunctionType(types, {}));
+  func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                builder.getUnitAttr());
+  func->setAttr("tile.warps", builder.getI64IntegerAttr(plan.warps));
+  for (unsigned i : llvm::seq<unsigned>(signature.getTensors().size()))
+    if (DictionaryAttr attrs = argumentAttrs(i))
+      func.setArgAttrs(i, attrs);
+
+  OpBuilder::InsertionGuard guard(builder);
+  Block &entry = func.getBody().front();
+  builder.setInsertionPointToStart(&entry);
+  auto ret = gpu::ReturnOp::create(builder, loc);
+  builder.setInsertionPoint(ret);
+  tensors.assign(entry.args_begin(), entry.args_end());
+  tensors.pop_back();
+  time = tensors.pop_back_val();
+
+  // Block index = (sequence * H + head) * slices + slice.
+  Value rest = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  slice = index(0);
+  if (plan.slices > 1) {
+    slice = arith::RemUIOp::create(builder, loc, rest, index(plan.slices));
+    rest = arith::DivUIOp::create(builder, loc, rest, index(plan.slices));
+  }
+  Value heads = index(op.getNumHeads());
+  head = arith::RemUIOp::create(builder, loc, rest, heads);
+  sequence = arith::DivUIOp::create(builder, loc, rest, heads);
+
+  stateRow = sequence;
+  if (!op.getSlots()) {
+    emitSequence();
+    return func;
+  }
+  stateRow = loadOffset(op.getSlots(), sequence);
+  Value used = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                     stateRow, index(op.getPaddingSlot()));
+  auto branch = scf::IfOp::create(builder, loc, used, false);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  emitSequence();
+  return func;
+}
+
+/// An element of a tensor of offsets or slots.
+Value ChunkKernel::loadOffset(Value operand, Value at) {
+  Value value = memref::LoadOp::create(
+      builder, loc, tensors[*signature.getOperand(operand)], at);
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    value);
+}
+
+Value ChunkKernel::operandHead(int64_t heads) {
+  if (heads == op.getNumHeads())
+    return head;
+  return arith::DivUIOp::create(builder, loc, head,
+                                index(op.getNumHeads() / heads));
+}
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+bool ChunkKernel::isCut(Value value, unsigned dim) {
+  return plan.cutClass == classes.get(value, dim);
+}
+
+Value ChunkKernel::sliceBegin(Value value, unsigned dim) {
+  if (!isCut(value, dim) || plan.slices == 1)
+    return index(0);
+  return arith::MulIOp::create(builder, loc, slice, index(plan.sliceWidth));
+}
+
+Value ChunkKernel::sliceBound(Value value, unsigned dim) {
+  Value size = index(tensorOf(value).getDimSize(dim));
+  if (!isCut(value, dim) || plan.slices == 1)
+    return size;
+  return arith::SubIOp::create(builder, loc, size, sliceBegin(value, dim));
+}
+
+void ChunkKernel::forOwner(bool cut, llvm::function_ref<void()> then) {
+  if (cut || plan.slices == 1)
+    return then();
+  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      slice, index(0));
+  auto branch = scf::IfOp::create(builder, loc, first, false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  then();
+}
+
+//===----------------------------------------------------------------------===//
+// Sequences
+//===----------------------------------------------------------------------===//
+
+void ChunkKernel::emitSequence() {
+  begin = index(0);
+  length = time;
+  if (op.isPacked()) {
+    begin = loadOffset(op.getSeqlens(), sequence);
+    Value next = arith::AddIOp::create(builder, loc, sequence, index(1));
+    Value end = loadOffset(op.getSeqlens(), next);
+    length = arith::SubIOp::create(builder, loc, end, begin);
+  }
+  loadParams();
+  SmallVector<Value> initial, final;
+  for (unsigned i : llvm::seq(op.getNumStates()))
+    initial.push_back(loadState(i));
+
+  SmallVector<Type> tiles;
+  for (auto [i, arg] : llvm::enumerate(op.getTokenArgs()))
+    if (tensorOf(arg).getRank() == 2) {
+      asyncTokens.push_back(i);
+      tiles.push_back(emitter.getSharedType(arg));
+    }
+  if (!tiles.empty())
+    channel = tile::ChannelCreateOp::create(
+        builder, loc, tile::ChannelType::get(builder.getContext(), 1, tiles),
+        IntegerAttr());
+
+  emitChunks(initial, final);
+  for (auto [i, state] : llvm::enumerate(final))
+    storeState(i, state);
+}
+
+void ChunkKernel::emitChunks(ArrayRef<Value> initial,
+                             SmallVectorImpl<Value> &final) {
+  Value chunk = index(op.getChunk());
+  Value count = arith::CeilDivSIOp::create(builder, loc, length, chunk);
+  auto loop =
+      scf::ForOp::create(builder, loc, index(0), count, index(1), initial);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    // Without states scf.for brings its own, empty terminator.
+    if (initial.empty())
+      builder.setInsertionPoint(loop.getBody()->getTerminator());
+    else
+      builder.setInsertionPointToStart(loop.getBody());
+    Value i = loop.getInductionVar();
+    Value done = arith::MulIOp::create(builder, loc, i, chunk);
+    firstToken = arith::AddIOp::create(builder, loc, begin, done);
+    rowsLeft = arith::SubIOp::create(builder, loc, length, done);
+    emitter.setRows(rowsLeft);
+    for (auto [arg, value] :
+         llvm::zip(op.getStateArgs(), loop.getRegionIterArgs()))
+      emitter.bindFragment(arg, value);
+    loadTokens(i);
+
+    emitter.emitOffChain();
+    SmallVector<Value> next;
+    auto yield = op.getBlock()->getTerminator();
+    for (Value state : yield->getOperands().take_back(op.getNumStates()))
+      next.push_back(emitter.getFragment(state, /*transposed=*/true));
+    for (unsigned number : llvm::seq(op.getNumOutputs()))
+      storeOutput(number);
+    if (op.getSnapshots())
+      storeSnapshots(i, next);
+    if (channel)
+      tile::ChannelReleaseOp::create(builder, loc, channel, i);
+    if (!initial.empty())
+      scf::YieldOp::create(builder, loc, next);
+  }
+  final.assign(loop.result_begin(), loop.result_end());
+}
+
+//===----------------------------------------------------------------------===//
+// Tokens and parameters
+//===----------------------------------------------------------------------===//
+
+void ChunkKernel::loadTokens(Value i) {
+  unsigned tokenDim = op.getHeadDim() - 1;
+  auto indicesOf = [&](unsigned token) {
+    RankedTensorType type = tensorOf(op.getTokens()[token]);
+    SmallVector<Value> indices;
+    if (!op.isPacked())
+      indices.push_back(sequence);
+    indices.push_back(firstToken);
+    indices.push_back(operandHead(type.getDimSize(op.getHeadDim())));
+    return indices;
+  };
+  auto memoryOf = [&](unsigned token) {
+    return tensors[*signature.getOperand(op.getTokens()[token])];
+  };
+
+  if (channel) {
+    auto type = cast<tile::ChannelType>(channel.getType());
+    auto acquired = tile::ChannelAcquireOp::create(builder, loc,
+                                                   type.getTiles(), channel, i);
+    for (auto [token, smem] : llvm::zip(asyncTokens, acquired.getResults())) {
+      Value arg = op.getTokenArgs()[token];
+      SmallVector<Value> indices = indicesOf(token);
+      int64_t inner = indices.size();
+      indices.push_back(sliceBegin(arg, 1));
+      tile::LoadAsyncOp::create(builder, loc, memoryOf(token), indices,
+                                ArrayRef<int64_t>{tokenDim, inner},
+                                ValueRange{rowsLeft, sliceBound(arg, 1)}, smem,
+                                uint64_t(alignmentOf(tensorOf(arg))));
+    }
+    tile::ChannelCommitOp::create(builder, loc, channel, i);
+  }
+  for (auto [token, arg] : llvm::enumerate(op.getTokenArgs())) {
+    if (tensorOf(arg).getRank() != 1)
+      continue;
+    Value loaded = tile::LoadOp::create(
+        builder, loc, emitter.getVectorType(arg, emitter.getLanes(arg)),
+        memoryOf(token), indicesOf(token), ArrayRef<int64_t>{tokenDim},
+        ValueRange{rowsLeft});
+    emitter.bindVector(arg, loaded);
+  }
+  if (channel) {
+    auto type = cast<tile::ChannelType>(channel.getType());
+    auto full = tile::ChannelWaitOp::create(builder, loc, type.getTiles(),
+                                            channel, i, uint64_t(0));
+    for (auto [token, smem] : llvm::zip(asyncTokens, full.getResults()))
+      emitter.bindShared(op.getTokenArgs()[token], smem);
+  }
+}
+
+void ChunkKernel::loadParams() {
+  for (auto [operand, arg] : llvm::zip(op.getParams(), op.getParamArgs())) {
+    Value memory = tensors[*signature.getOperand(operand)];
+    Value at = operandHead(tensorOf(operand).getDimSize(0));
+    if (tensorOf(arg).getRank() == 0) {
+      emitter.bindScalar(arg, memref::LoadOp::create(builder, loc, memory, at));
+      continue;
+    }
+    Value loaded = tile::LoadOp::create(
+        builder, loc, emitter.getVectorType(arg, emitter.getLanes(arg)), memory,
+        ValueRange{at, sliceBegin(arg, 0)}, ArrayRef<int64_t>{1},
+        ValueRange{sliceBound(arg, 0)});
+    emitter.bindVector(arg, loaded);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// States and outputs
+//===----------------------------------------------------------------------===//
+
+Value ChunkKernel::loadState(unsigned number) {
+  Value state = op.getStates()[number], arg = op.getStateArgs()[number];
+  RankedTensorType type = emitter.getFragmentType(arg, /*transposed=*/true);
+  std::optional<unsigned> parameter = signature.getOperand(state);
+  if (!parameter) {
+    Value filler = arith::ConstantOp::create(
+        builder, loc,
+        builder.getF32FloatAttr(
+            signature.getConstant(state).getValueAsDouble()));
+    return tensor::SplatOp::create(builder, loc, filler, type);
+  }
+  Type stored = tensorOf(state).getElementType();
+  Value loaded = tile::LoadOp::create(
+      builder, loc, type.clone(stored), tensors[*parameter],
+      ValueRange{stateRow, head, index(0), sliceBegin(arg, 1)},
+      ArrayRef<int64_t>{3, 2},
+      ValueRange{sliceBound(arg, 1), sliceBound(arg, 0)});
+  if (stored == type.getElementType())
+    return loaded;
+  return arith::ExtFOp::create(builder, loc, type, loaded);
+}
+
+void ChunkKernel::storeState(unsigned number, Value fragment) {
+  SmallVector<unsigned> targets(
+      signature.getResult(op.getNumOutputs() + number));
+  if (op.getSlots())
+    targets.push_back(*signature.getOperand(op.getStates()[number]));
+  storeTo(targets, number, fragment, stateRow);
+}
+
+void ChunkKernel::storeTo(ArrayRef<unsigned> targets, unsigned number,
+                          Value fragment, ArrayRef<Value> row) {
+  Value state = op.getStates()[number], arg = op.getStateArgs()[number];
+  if (targets.empty())
+    return;
+  Type stored = tensorOf(state).getElementType();
+  if (stored != tensorOf(fragment).getElementType())
+    fragment = arith::TruncFOp::create(
+        builder, loc, tensorOf(fragment).clone(stored), fragment);
+  forOwner(isCut(arg, 1), [&] {
+    SmallVector<Value> indices(row);
+    indices.append({head, index(0), sliceBegin(arg, 1)});
+    int64_t rank = indices.size();
+    for (unsigned target : targets)
+      tile::StoreOp::create(
+          builder, loc, fragment, tensors[target], indices,
+          ArrayRef<int64_t>{rank - 1, rank - 2},
+          ValueRange{sliceBound(arg, 1), sliceBound(arg, 0)}, uint64_t(16));
+  });
+}
+
+/// The states at the ends of every `snapshots` tokens of the sequence and after
+/// its last: chunks end there.
+void ChunkKernel::storeSnapshots(Value i, ArrayRef<Value> states) {
+  Value every = index(*op.getSnapshots());
+  Value chunk = index(op.getChunk());
+  Value done = arith::MulIOp::create(builder, loc, i, chunk);
+  Value next = arith::AddIOp::create(builder, loc, done, chunk);
+  Value rest = arith::RemUIOp::create(builder, loc, next, every);
+  Value full = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                     rest, index(0));
+  Value last = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                                     next, length);
+  Value due = arith::OrIOp::create(builder, loc, full, last);
+  auto branch = scf::IfOp::create(builder, loc, due, false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value number = arith::DivUIOp::create(builder, loc, done, every);
+  SmallVector<Value, 2> row = {sequence, number};
+  if (op.isPacked()) {
+    // Each sequence before this one took one row more than it had full ones.
+    Value base = arith::DivUIOp::create(builder, loc, begin, every);
+    base = arith::AddIOp::create(builder, loc, base, sequence);
+    row = {arith::AddIOp::create(builder, loc, base, number)};
+  }
+  unsigned first = op.getNumOutputs() + op.getNumStates();
+  for (auto [state, fragment] : llvm::enumerate(states))
+    storeTo(signature.getResult(first + state), state, fragment, row);
+}
+
+void ChunkKernel::storeOutput(unsigned number) {
+  ArrayRef<unsigned> targets = signature.getResult(number);
+  if (targets.empty())
+    return;
+  Value value = op.getBlock()->getTerminator()->getOperand(number);
+  RankedTensorType type = tensorOf(value);
+  SmallVector<Value> indices;
+  if (!op.isPacked())
+    indices.push_back(sequence);
+  indices.push_back(firstToken);
+  indices.push_back(head);
+  int64_t tokenDim = op.getHeadDim() - 1;
+  if (type.getRank() == 1) {
+    Value vector = emitter.getVector(value, emitter.getLanes(value));
+    forOwner(false, [&] {
+      for (unsigned target : targets)
+        tile::StoreOp::create(builder, loc, vector, tensors[target], indices,
+                              ArrayRef<int64_t>{tokenDim}, ValueRange{rowsLeft},
+                              uint64_t(16));
+    });
+    return;
+  }
+  // Through shared memory, so that rows go out in wide pieces.
+  Value smem = emitter.getShared(value);
+  int64_t inner = indices.size();
+  indices.push_back(sliceBegin(value, 1));
+  forOwner(isCut(value, 1), [&] {
+    for (unsigned target : targets)
+      tile::StoreOp::create(builder, loc, smem, tensors[target], indices,
+                            ArrayRef<int64_t>{tokenDim, inner},
+                            ValueRange{rowsLeft, sliceBound(value, 1)},
+                            uint64_t(storeAlignmentOf(type)));
+  });
+}

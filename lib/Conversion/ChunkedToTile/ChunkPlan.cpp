@@ -1,0 +1,64 @@
+//===- ChunkPlan.cpp - how a chunk kernel shares its work -----------------===//
+
+#include "ChunkPlan.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace linattn;
+using namespace linattn::chunked_to_tile;
+
+/// Rows of an mma tile.
+static constexpr int64_t kRowTile = 16;
+
+/// Rows of a matrix are shared by the warps: a power of two of row tiles.
+static int64_t padRows(int64_t size) {
+  return std::max<int64_t>(kRowTile, llvm::PowerOf2Ceil(size));
+}
+
+int64_t ChunkPlan::getTileSize(const DimClasses &classes, Value value,
+                               unsigned dim) const {
+  int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(dim);
+  unsigned dimClass = classes.get(value, dim);
+  if (cutClass == dimClass)
+    return sliceWidth;
+  // Value columns are rows of transposed tiles; others only have to fill mma's
+  // depth.
+  if (classes.isColumns(dimClass))
+    return padRows(size);
+  return llvm::alignTo(size, kRowTile);
+}
+
+FailureOr<ChunkPlan>
+linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
+                                    const ChunkPlanOptions &options) {
+  if (op.getChunk() < uint64_t(kRowTile))
+    return op.emitOpError("is not lowered to tiles: a chunk has at least 16 "
+                          "tokens, got ")
+           << op.getChunk();
+  ChunkPlan plan;
+  // The widest columns that nothing mixes are cut.
+  int64_t widest = 0, whole = kRowTile;
+  for (Value state : op.getStateArgs()) {
+    unsigned dimClass = classes.get(state, 1);
+    int64_t size = cast<RankedTensorType>(state.getType()).getDimSize(1);
+    if (!classes.getMixer(dimClass) && size > widest) {
+      widest = size;
+      plan.cutClass = dimClass;
+    }
+    if (classes.getMixer(dimClass))
+      whole = std::max(whole, padRows(size));
+  }
+  // 64 columns on 4 warps: 16 rows of the transposed state a warp.
+  int64_t rows = std::max(whole, std::min<int64_t>(64, padRows(widest)));
+  plan.warps = options.warps
+                   ? options.warps
+                   : std::min<int64_t>(
+                         4, std::max<int64_t>(rows, op.getChunk()) / kRowTile);
+  if (plan.cutClass) {
+    plan.sliceWidth =
+        options.slice ? options.slice : std::min<int64_t>(64, padRows(widest));
+    plan.slices = llvm::divideCeil(widest, plan.sliceWidth);
+  }
+  return plan;
+}

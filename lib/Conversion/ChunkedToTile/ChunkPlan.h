@@ -1,0 +1,38 @@
+//===- ChunkPlan.h - how a chunk kernel shares its work ---------*- C++ -*-===//
+//
+// Plan `single`: a block owns one (sequence, head) and a slice of the value
+// columns; all its warps do everything. Which dimension is padded to what.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINATTN_CONVERSION_CHUNKEDTOTILE_CHUNKPLAN_H
+#define LINATTN_CONVERSION_CHUNKEDTOTILE_CHUNKPLAN_H
+
+#include "DimClasses.h"
+
+namespace linattn::chunked_to_tile {
+
+struct ChunkPlan {
+  int64_t warps = 4;
+  /// Value columns of a slice and how many slices there are; the class that is
+  /// cut, if any.
+  int64_t sliceWidth = 0, slices = 1;
+  std::optional<unsigned> cutClass;
+
+  /// What the tile of a dimension of `size` elements of this class has.
+  int64_t getTileSize(const DimClasses &classes, mlir::Value value,
+                      unsigned dim) const;
+};
+
+struct ChunkPlanOptions {
+  int64_t warps = 0; ///< 0: chosen
+  int64_t slice = 0; ///< 0: chosen
+};
+
+/// Refuses, with an error at the operation, what has no kernel on tiles yet.
+mlir::FailureOr<ChunkPlan> planChunk(ChunkedOp op, const DimClasses &classes,
+                                     const ChunkPlanOptions &options);
+
+} // namespace linattn::chunked_to_tile
+
+#endif // LINATTN_CONVERSION_CHUNKEDTOTILE_CHUNKPLAN_H

@@ -1,0 +1,111 @@
+//===- TileDecays.cpp - decays between events on tiles --------------------===//
+//
+// Sums of log decays in two floats, so that differences of two of them are
+// right even where both are large; exponentials of their differences.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace linattn;
+using namespace linattn::chunked_to_tile;
+
+/// e^-10000 is 0 in f32 already, and sums of clamped gates stay finite.
+static constexpr double kLeastGate = -1e4;
+
+TileEmitter::TwoFloat TileEmitter::prefix(Value gate, int64_t position) {
+  gate = strip(gate);
+  TwoFloat &known = prefixes[{gate, position}];
+  if (known.sum)
+    return known;
+  Value g = getVector(gate, getLanes(gate));
+  if (!cast<RankedTensorType>(g.getType()).getElementType().isF32())
+    g = arith::ExtFOp::create(
+        builder, loc,
+        cast<RankedTensorType>(g.getType()).clone(builder.getF32Type()), g);
+  // maximumf keeps NaN.
+  g = arith::MaximumFOp::create(builder, loc, g,
+                                constant(g.getType(), kLeastGate));
+  auto scan = tile::ScanOp::create(builder, loc, g.getType(), g.getType(), g,
+                                   /*exclusive=*/position == 0);
+  known = {scan.getSum(), scan.getError()};
+  return known;
+}
+
+TileEmitter::TwoFloat TileEmitter::total(Value gate) {
+  TwoFloat sums = prefix(gate, 1);
+  int64_t size = cast<RankedTensorType>(sums.sum.getType()).getDimSize(0);
+  Value last = arith::ConstantIndexOp::create(builder, loc, size - 1);
+  return {tensor::ExtractOp::create(builder, loc, sums.sum, last),
+          tensor::ExtractOp::create(builder, loc, sums.error, last)};
+}
+
+Value TileEmitter::decayVector(DecayScanOp scan) {
+  Value exponent;
+  if (scan.getSpan() == DecaySpan::StartToEnd) {
+    TwoFloat end = total(scan.getGate());
+    exponent = arith::AddFOp::create(builder, loc, end.sum, end.error);
+  } else {
+    TwoFloat at = prefix(scan.getGate(), (*scan.getPositions())[0]);
+    if (scan.getSpan() == DecaySpan::StartToEvent) {
+      exponent = arith::AddFOp::create(builder, loc, at.sum, at.error);
+    } else {
+      TwoFloat end = total(scan.getGate());
+      auto type = cast<RankedTensorType>(at.sum.getType());
+      Value high =
+          arith::SubFOp::create(builder, loc, splat(end.sum, type), at.sum);
+      Value low =
+          arith::SubFOp::create(builder, loc, splat(end.error, type), at.error);
+      exponent = arith::AddFOp::create(builder, loc, high, low);
+    }
+  }
+  return math::ExpOp::create(builder, loc, exponent);
+}
+
+/// product o Gamma, and 0 where y does not come before x. One selection at the
+/// end: what a masked pair's exponential is does not matter.
+Value TileEmitter::gamma(DecayProductOp product, RankedTensorType type,
+                         Value matrix) {
+  Attribute row = tile::RowAttr::get(context, plan.warps);
+  Attribute col = tile::ColAttr::get(context);
+  if (Value gate = product.getGate()) {
+    TwoFloat x = prefix(gate, product.getXPositions()[0]);
+    TwoFloat y = prefix(gate, product.getYPositions()[0]);
+    auto spreadRow = [&](Value vector) -> Value {
+      return tile::SplatRowOp::create(builder, loc, type,
+                                      convertVector(vector, row));
+    };
+    auto spreadCol = [&](Value vector) -> Value {
+      return tile::SplatColOp::create(builder, loc, type,
+                                      convertVector(vector, col));
+    };
+    Value high =
+        arith::SubFOp::create(builder, loc, spreadRow(x.sum), spreadCol(y.sum));
+    Value low = arith::SubFOp::create(builder, loc, spreadRow(x.error),
+                                      spreadCol(y.error));
+    Value exponent = arith::AddFOp::create(builder, loc, high, low);
+    // What is rounded to 16 bits next needs no better exponential than the
+    // device's.
+    bool fast = product.getMma() == MmaPrecision::BF16 ||
+                product.getMma() == MmaPrecision::F16;
+    auto flags = arith::FastMathFlagsAttr::get(
+        context, fast ? arith::FastMathFlags::afn : arith::FastMathFlags::none);
+    Value decay = math::ExpOp::create(builder, loc, exponent, flags);
+    matrix = arith::MulFOp::create(builder, loc, matrix, decay);
+  }
+  RankedTensorType integers = type.clone(builder.getI32Type());
+  Value i = tile::SplatRowOp::create(builder, loc, integers,
+                                     iota(row, type.getDimSize(0)));
+  Value j = tile::SplatColOp::create(builder, loc, integers,
+                                     iota(col, type.getDimSize(1)));
+  auto predicate = product.isBefore(0, 0) ? arith::CmpIPredicate::sle
+                                          : arith::CmpIPredicate::slt;
+  Value before = arith::CmpIOp::create(builder, loc, predicate, j, i);
+  return arith::SelectOp::create(builder, loc, before, matrix,
+                                 constant(type, 0));
+}

@@ -1,0 +1,697 @@
+//===- TileEmitter.cpp - values of a chunk as tiles -----------------------===//
+
+#include "TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace linattn;
+using namespace linattn::chunked_to_tile;
+
+TileEmitter::TileEmitter(ChunkedOp op, DimClasses &classes,
+                         const ChunkPlan &plan, OpBuilder &builder)
+    : op(op), classes(classes), plan(plan), builder(builder), loc(op.getLoc()),
+      context(op.getContext()) {}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+static RankedTensorType tensorOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+bool TileEmitter::isTransposed(Value value) {
+  return classes.isColumns(value, 1);
+}
+
+RankedTensorType TileEmitter::getFragmentType(Value value, bool transposed,
+                                              Type element) {
+  int64_t rowCount = getTileSize(value, transposed ? 1 : 0);
+  int64_t columnCount = getTileSize(value, transposed ? 0 : 1);
+  return RankedTensorType::get({rowCount, columnCount},
+                               element ? element
+                                       : tensorOf(value).getElementType(),
+                               tile::AccAttr::get(context, plan.warps));
+}
+
+tile::SmemType TileEmitter::getSharedType(Value value) {
+  Type element = tensorOf(value).getElementType();
+  SmallVector<int64_t> shape = {getTileSize(value, 0), getTileSize(value, 1)};
+  int64_t rowBytes = shape[1] * element.getIntOrFloatBitWidth() / 8;
+  return tile::SmemType::get(context, shape, element,
+                             tile::SmemType::getSwizzleOf(rowBytes));
+}
+
+RankedTensorType TileEmitter::getVectorType(Value value, Attribute layout) {
+  return RankedTensorType::get({getTileSize(value, 0)},
+                               tensorOf(value).getElementType(), layout);
+}
+
+Attribute TileEmitter::getLanes(Value vector) {
+  int64_t size = getTileSize(vector, 0);
+  return tile::StridedAttr::get(context,
+                                std::max<int64_t>(1, size / tile::kWarpSize));
+}
+
+Attribute TileEmitter::layoutOf(Value vector) {
+  return tensorOf(vector).getEncoding();
+}
+
+//===----------------------------------------------------------------------===//
+// Small builders
+//===----------------------------------------------------------------------===//
+
+Value TileEmitter::constant(Type type, double value) {
+  Type element = getElementTypeOrSelf(type);
+  TypedAttr attr = isa<FloatType>(element)
+                       ? TypedAttr(FloatAttr::get(element, value))
+                       : TypedAttr(IntegerAttr::get(element, int64_t(value)));
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    attr = DenseElementsAttr::get(tensor, ArrayRef<Attribute>(attr));
+  return arith::ConstantOp::create(builder, loc, attr);
+}
+
+Value TileEmitter::splat(Value scalar, RankedTensorType type) {
+  return tensor::SplatOp::create(builder, loc, scalar, type);
+}
+
+Value TileEmitter::binary(StringRef name, Value a, Value b) {
+  OperationState state(loc, name, ValueRange{a, b}, a.getType());
+  return builder.create(state)->getResult(0);
+}
+
+Value TileEmitter::transposedView(Value smem) {
+  auto type = cast<tile::SmemType>(smem.getType());
+  return tile::SmemViewOp::create(builder, loc, type.getTransposedType(), smem,
+                                  ArrayRef<int64_t>{0, 0},
+                                  /*transposed=*/true);
+}
+
+Value TileEmitter::cloneElementwise(Operation *inner, ArrayRef<Value> operands,
+                                    RankedTensorType type) {
+  IRMapping mapping;
+  for (auto [from, to] : llvm::zip(inner->getOperands(), operands))
+    mapping.map(from, to);
+  Operation *clone = builder.clone(*inner, mapping);
+  clone->getResult(0).setType(type);
+  return clone->getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Rows beyond the end
+//===----------------------------------------------------------------------===//
+
+static bool isZero(Value value) {
+  DenseElementsAttr dense;
+  if (!matchPattern(value, m_Constant(&dense)) || !dense.isSplat())
+    return false;
+  auto number = dyn_cast<FloatAttr>(dense.getSplatValue<Attribute>());
+  return number && number.getValue().isPosZero();
+}
+
+/// Whether `mask` says, for each row, if the token exists.
+static bool isValid(ChunkedOp op, Value mask) {
+  if (auto broadcast = mask.getDefiningOp<linalg::BroadcastOp>())
+    mask = broadcast.getInput();
+  return mask == op.getValidArg();
+}
+
+bool TileEmitter::isZeroBeyond(Value value) {
+  if (isa<BlockArgument>(value))
+    return llvm::is_contained(op.getTokenArgs(), value);
+  Operation *inner = value.getDefiningOp();
+  if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp,
+          tensor::ExtractSliceOp>(inner))
+    return isZeroBeyond(inner->getOperand(0));
+  if (auto broadcast = dyn_cast<linalg::BroadcastOp>(inner))
+    return tensorOf(broadcast.getInput()).getRank() == 1 &&
+           broadcast.getDimensions() == ArrayRef<int64_t>{1} &&
+           isZeroBeyond(broadcast.getInput());
+  // 0 * 0 and 0 + 0 are 0; 0 times what is beyond the end need not be.
+  if (isa<arith::MulFOp, arith::AddFOp>(inner))
+    return isZeroBeyond(inner->getOperand(0)) &&
+           isZeroBeyond(inner->getOperand(1));
+  auto select = dyn_cast<arith::SelectOp>(inner);
+  return select && isValid(op, select.getCondition()) &&
+         isZero(select.getFalseValue());
+}
+
+Value TileEmitter::strip(Value value) {
+  while (auto select = value.getDefiningOp<arith::SelectOp>()) {
+    if (!isValid(op, select.getCondition()) ||
+        !isZero(select.getFalseValue()) || !isZeroBeyond(select.getTrueValue()))
+      break;
+    value = select.getTrueValue();
+  }
+  return value;
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+void TileEmitter::bindFragment(Value value, Value fragment) {
+  fragments[{value, isTransposed(value)}] = fragment;
+}
+
+Value TileEmitter::getFragment(Value value, bool transposed) {
+  value = strip(value);
+  if (Value known = fragments.lookup({value, transposed}))
+    return known;
+  Value made = makeFragment(value, transposed);
+  fragments[{value, transposed}] = made;
+  return made;
+}
+
+Value TileEmitter::getShared(Value value) {
+  value = strip(value);
+  if (Value known = shareds.lookup(value))
+    return known;
+  Value made;
+  if (auto transpose = value.getDefiningOp<linalg::TransposeOp>()) {
+    made = transposedView(getShared(transpose.getInput()));
+  } else {
+    bool transposed = isTransposed(value);
+    Value fragment = getFragment(value, transposed);
+    made = tile::AllocOp::create(builder, loc, getSharedType(value),
+                                 IntegerAttr());
+    tile::LocalStoreOp::create(builder, loc, fragment,
+                               transposed ? transposedView(made) : made);
+  }
+  shareds[value] = made;
+  return made;
+}
+
+//===----------------------------------------------------------------------===//
+// Padding
+//===----------------------------------------------------------------------===//
+
+Value TileEmitter::iota(Attribute layout, int64_t size) {
+  return tile::IotaOp::create(
+      builder, loc,
+      RankedTensorType::get({size}, builder.getI32Type(), layout), uint64_t(0));
+}
+
+bool TileEmitter::isZeroPadded(Value value, unsigned dim) {
+  value = strip(value);
+  RankedTensorType type = tensorOf(value);
+  // A dimension that is cut combines with nothing.
+  if (plan.cutClass == classes.get(value, dim) ||
+      getTileSize(value, dim) == type.getDimSize(dim))
+    return true;
+  Operation *inner = value.getDefiningOp();
+  if (!inner)
+    return true; // Tokens and states are filled with 0.
+  if (isZero(value))
+    return true;
+  auto both = [&] {
+    return llvm::all_of(inner->getOperands(), [&](Value operand) {
+      return isZeroPadded(operand, dim);
+    });
+  };
+  return llvm::TypeSwitch<Operation *, bool>(inner)
+      .Case<arith::ExtFOp, arith::TruncFOp, arith::NegFOp, arith::AddFOp,
+            arith::SubFOp, arith::MaximumFOp, arith::MinimumFOp>(
+          [&](auto) { return both(); })
+      .Case([&](arith::MulFOp product) {
+        return isZeroPadded(product.getLhs(), dim) ||
+               isZeroPadded(product.getRhs(), dim);
+      })
+      .Case([&](arith::SelectOp select) {
+        return isZeroPadded(select.getTrueValue(), dim) &&
+               isZeroPadded(select.getFalseValue(), dim);
+      })
+      .Case([&](linalg::TransposeOp transpose) {
+        return isZeroPadded(transpose.getInput(),
+                            transpose.getPermutation()[dim]);
+      })
+      .Case([&](linalg::MatmulOp matmul) {
+        return isZeroPadded(matmul.getInputs()[dim], dim) &&
+               isZeroPadded(matmul.getOutputs()[0], dim);
+      })
+      .Default([](Operation *) { return false; });
+}
+
+/// 0 beyond the sizes of a matrix, so that sums over it see nothing there.
+Value TileEmitter::maskPadding(Value value, Value fragment, bool transposed) {
+  RankedTensorType type = tensorOf(fragment);
+  for (unsigned dim : {0u, 1u}) {
+    if (isZeroPadded(value, dim))
+      continue;
+    bool alongRows = (dim == 0) != transposed;
+    RankedTensorType integers = type.clone(builder.getI32Type());
+    Value at;
+    if (alongRows)
+      at = tile::SplatRowOp::create(
+          builder, loc, integers,
+          iota(tile::RowAttr::get(context, plan.warps), type.getDimSize(0)));
+    else
+      at = tile::SplatColOp::create(
+          builder, loc, integers,
+          iota(tile::ColAttr::get(context), type.getDimSize(1)));
+    Value inside = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::slt, at,
+        constant(integers, tensorOf(value).getDimSize(dim)));
+    fragment = arith::SelectOp::create(builder, loc, inside, fragment,
+                                       constant(type, 0));
+  }
+  return fragment;
+}
+
+Value TileEmitter::makeFragment(Value value, bool transposed) {
+  Value fragment = makeUnmasked(value, transposed);
+  // What is held in the other direction was masked when it was made.
+  if (!value.getDefiningOp() || transposed != isTransposed(value) ||
+      tensorOf(value).getElementType().isInteger())
+    return fragment;
+  return maskPadding(value, fragment, transposed);
+}
+
+Value TileEmitter::makeUnmasked(Value value, bool transposed) {
+  RankedTensorType type = getFragmentType(value, transposed);
+  DenseElementsAttr dense;
+  if (matchPattern(value, m_Constant(&dense)))
+    return arith::ConstantOp::create(
+        builder, loc,
+        cast<TypedAttr>(Attribute(DenseElementsAttr::get(
+            type, ArrayRef<Attribute>(dense.getSplatValue<Attribute>())))));
+  Operation *inner = value.getDefiningOp();
+  if (auto transpose = dyn_cast_or_null<linalg::TransposeOp>(inner))
+    return getFragment(transpose.getInput(), !transposed);
+  if (auto broadcast = dyn_cast_or_null<linalg::BroadcastOp>(inner))
+    return broadcastFragment(broadcast, transposed);
+  // What is held the other way round, or comes from memory, is read from there.
+  if (!inner || shareds.contains(value) || transposed != isTransposed(value)) {
+    Value smem = getShared(value);
+    return tile::LocalLoadOp::create(builder, loc, type,
+                                     transposed ? transposedView(smem) : smem);
+  }
+  return llvm::TypeSwitch<Operation *, Value>(inner)
+      .Case([&](linalg::MatmulOp matmul) {
+        return matmulFragment(matmul, transposed);
+      })
+      .Case([&](DecayProductOp product) { return productFragment(product); })
+      .Case([&](UnitLowerSolveOp solve) {
+        return solveFragment(solve, transposed);
+      })
+      .Default([&](Operation *) {
+        SmallVector<Value> operands;
+        for (Value operand : inner->getOperands())
+          operands.push_back(getFragment(operand, transposed));
+        return cloneElementwise(inner, operands, type);
+      });
+}
+
+Value TileEmitter::broadcastFragment(linalg::BroadcastOp broadcast,
+                                     bool transposed) {
+  RankedTensorType type = getFragmentType(broadcast->getResult(0), transposed);
+  Value input = broadcast.getInput();
+  if (tensorOf(input).getRank() == 0)
+    return splat(getScalar(input), type);
+  // Constant along the columns of the region's matrix: one value per row.
+  bool perRow = broadcast.getDimensions() == ArrayRef<int64_t>{1};
+  if (perRow != transposed)
+    return tile::SplatRowOp::create(
+        builder, loc, type,
+        getVector(input, tile::RowAttr::get(context, plan.warps)));
+  return tile::SplatColOp::create(
+      builder, loc, type, getVector(input, tile::ColAttr::get(context)));
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// op(a) op(b) + acc, where op transposes what its flag says. The left operand
+/// comes from registers where it is held there in this direction.
+Value TileEmitter::multiply(Value a, bool aTransposed, Value b,
+                            bool bTransposed, Value acc, int64_t terms) {
+  a = strip(a);
+  b = strip(b);
+  Value left;
+  bool inMemory = shareds.contains(a) || a.getDefiningOp<linalg::TransposeOp>();
+  if (!inMemory && isTransposed(a) == aTransposed) {
+    left = getFragment(a, aTransposed);
+  } else if (Value known = fragments.lookup({a, aTransposed})) {
+    left = known;
+  } else {
+    left = getShared(a);
+    if (aTransposed)
+      left = transposedView(left);
+  }
+  Value right = getShared(b);
+  if (bTransposed)
+    right = transposedView(right);
+  return tile::MmaOp::create(builder, loc, acc.getType(), left, right, acc,
+                             uint64_t(terms));
+}
+
+/// f32 operands go in three tf32 products.
+static int64_t termsOf(Type element) { return element.isF32() ? 3 : 1; }
+
+Value TileEmitter::matmulFragment(linalg::MatmulOp matmul, bool transposed) {
+  Value a = matmul.getInputs()[0], b = matmul.getInputs()[1];
+  Value acc = getFragment(matmul.getOutputs()[0], transposed);
+  int64_t terms = termsOf(tensorOf(a).getElementType());
+  // D^T = B^T A^T.
+  if (transposed)
+    return multiply(b, true, a, true, acc, terms);
+  return multiply(a, false, b, false, acc, terms);
+}
+
+Value TileEmitter::narrow(Value value, Type element) {
+  value = strip(value);
+  if (tensorOf(value).getElementType() == element)
+    return value;
+  if (auto widened = value.getDefiningOp<arith::ExtFOp>();
+      widened && getElementTypeOrSelf(widened.getIn().getType()) == element)
+    return widened.getIn();
+  Value &made = narrowed[{value, element}];
+  if (!made) {
+    // A value of the region like any other; it goes with the region.
+    OpBuilder region(context);
+    region.setInsertionPointAfterValue(value);
+    made = arith::TruncFOp::create(region, loc, tensorOf(value).clone(element),
+                                   value);
+    classes.alias(made, value);
+  }
+  return made;
+}
+
+/// What the operands of a product are rounded to.
+static Type operandType(MmaPrecision precision, MLIRContext *context) {
+  switch (precision) {
+  case MmaPrecision::BF16:
+    return BFloat16Type::get(context);
+  case MmaPrecision::F16:
+    return Float16Type::get(context);
+  default:
+    return Float32Type::get(context);
+  }
+}
+
+Value TileEmitter::productFragment(DecayProductOp product) {
+  Type element = operandType(product.getMma(), context);
+  RankedTensorType type = getFragmentType(product.getResult(), false);
+  Value acc = constant(type, 0);
+  Value p =
+      multiply(narrow(product.getX(), element), false,
+               narrow(product.getY(), element), true, acc, termsOf(element));
+  return gamma(product, type, p);
+}
+
+Value TileEmitter::solveFragment(UnitLowerSolveOp solve, bool transposed) {
+  Value matrix = getFragment(solve.getMatrices()[0], false);
+  int64_t n = tensorOf(matrix).getDimSize(0);
+  auto scratchType = tile::SmemType::get(
+      context, {tile::UnitLowerInverseOp::getScratchBytes(n, plan.warps)},
+      builder.getI8Type(), 0);
+  Value scratch =
+      tile::AllocOp::create(builder, loc, scratchType, IntegerAttr());
+  return tile::UnitLowerInverseOp::create(builder, loc, matrix.getType(),
+                                          matrix, scratch);
+}
+
+//===----------------------------------------------------------------------===//
+// Vectors
+//===----------------------------------------------------------------------===//
+
+Value TileEmitter::getVector(Value value, Attribute layout) {
+  value = strip(value);
+  if (Value known = vectors.lookup({value, layout}))
+    return known;
+  Value made = makeVector(value, layout);
+  vectors[{value, layout}] = made;
+  return made;
+}
+
+/// Where a vector is made: sums over a matrix end in its rows or columns,
+/// everything else is spread over lanes, where it costs least.
+Attribute TileEmitter::naturalLayout(Value value) {
+  value = strip(value);
+  Operation *inner = value.getDefiningOp();
+  if (!inner)
+    return getLanes(value);
+  if (isa<tensor::ExtractSliceOp>(inner))
+    return tile::ColAttr::get(context);
+  if (auto reduce = dyn_cast<linalg::ReduceOp>(inner)) {
+    Value input = reduce.getInputs()[0];
+    bool alongRows = reduce.getDimensions() == ArrayRef<int64_t>{1};
+    if (alongRows != isTransposed(input))
+      return tile::RowAttr::get(context, plan.warps);
+    return tile::ColAttr::get(context);
+  }
+  if (OpTrait::hasElementwiseMappableTraits(inner))
+    for (Value operand : inner->getOperands()) {
+      Attribute layout = naturalLayout(operand);
+      if (!isa<tile::StridedAttr>(layout))
+        return layout;
+    }
+  return getLanes(value);
+}
+
+Value TileEmitter::validVector(Value value, Attribute layout) {
+  auto type = RankedTensorType::get({getTileSize(value, 0)},
+                                    builder.getI32Type(), layout);
+  Value iota = tile::IotaOp::create(builder, loc, type, uint64_t(0));
+  Value count =
+      arith::IndexCastOp::create(builder, loc, builder.getI32Type(), rows);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, iota,
+                               splat(count, type));
+}
+
+Value TileEmitter::makeVector(Value value, Attribute layout) {
+  RankedTensorType type = getVectorType(value, layout);
+  if (value == op.getValidArg())
+    return validVector(value, layout);
+  DenseElementsAttr dense;
+  if (matchPattern(value, m_Constant(&dense)))
+    return arith::ConstantOp::create(
+        builder, loc,
+        cast<TypedAttr>(Attribute(DenseElementsAttr::get(
+            type, ArrayRef<Attribute>(dense.getSplatValue<Attribute>())))));
+  Operation *inner = value.getDefiningOp();
+  if (auto broadcast = dyn_cast_or_null<linalg::BroadcastOp>(inner))
+    return splat(getScalar(broadcast.getInput()), type);
+  Attribute natural = naturalLayout(value);
+  if (natural != layout)
+    return convertVector(getVector(value, natural), layout);
+  if (auto scan = dyn_cast<DecayScanOp>(inner))
+    return decayVector(scan);
+  if (auto reduce = dyn_cast<linalg::ReduceOp>(inner))
+    return reduceVector(reduce);
+  if (auto column = dyn_cast<tensor::ExtractSliceOp>(inner))
+    return columnVector(column.getSource(), column.getStaticOffset(1));
+  SmallVector<Value> operands;
+  for (Value operand : inner->getOperands())
+    operands.push_back(getVector(operand, layout));
+  return cloneElementwise(inner, operands, type);
+}
+
+/// One value column of a matrix: all its others set to 0, and summed.
+Value TileEmitter::columnVector(Value matrix, int64_t column) {
+  Value fragment = getFragment(matrix, /*transposed=*/true);
+  RankedTensorType type = tensorOf(fragment);
+  RankedTensorType integers = type.clone(builder.getI32Type());
+  Value at = tile::SplatRowOp::create(
+      builder, loc, integers,
+      iota(tile::RowAttr::get(context, plan.warps), type.getDimSize(0)));
+  Value isColumn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                         at, constant(integers, column));
+  Value only = arith::SelectOp::create(builder, loc, isColumn, fragment,
+                                       constant(type, 0));
+  return sumRows(tile::Combine::Add, only);
+}
+
+/// Combines the rows of a matrix into a vector over its columns.
+Value TileEmitter::sumRows(tile::Combine kind, Value fragment) {
+  RankedTensorType type = tensorOf(fragment);
+  Value scratch;
+  int64_t warps = std::min(plan.warps, type.getDimSize(0) / tile::kRowTile);
+  if (warps > 1)
+    scratch = tile::AllocOp::create(
+        builder, loc,
+        tile::SmemType::get(context, {warps, type.getDimSize(1)},
+                            type.getElementType(), 0),
+        IntegerAttr());
+  return tile::ReduceOp::create(builder, loc, tile::getColType(type), kind,
+                                fragment, uint64_t(0), scratch);
+}
+
+Value TileEmitter::convertVector(Value vector, Attribute layout) {
+  RankedTensorType from = tensorOf(vector);
+  auto to =
+      RankedTensorType::get(from.getShape(), from.getElementType(), layout);
+  if (tile::isConvertible(from, to))
+    return tile::ConvertOp::create(builder, loc, to, vector);
+  Value smem = tile::AllocOp::create(
+      builder, loc,
+      tile::SmemType::get(context, from.getShape(), from.getElementType(), 0),
+      IntegerAttr());
+  tile::LocalStoreOp::create(builder, loc, vector, smem);
+  return tile::LocalLoadOp::create(builder, loc, to, smem);
+}
+
+/// How the region of a reduction combines, and with what it begins.
+static std::optional<tile::Combine> combineOf(linalg::ReduceOp reduce) {
+  Block &block = reduce.getCombiner().front();
+  if (block.getOperations().size() != 2)
+    return std::nullopt;
+  return llvm::TypeSwitch<Operation *, std::optional<tile::Combine>>(
+             &block.front())
+      .Case([](arith::AddFOp) { return tile::Combine::Add; })
+      .Case([](arith::MulFOp) { return tile::Combine::Mul; })
+      .Case([](arith::MaximumFOp) { return tile::Combine::Max; })
+      .Case([](arith::MinimumFOp) { return tile::Combine::Min; })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+Value TileEmitter::reduceVector(linalg::ReduceOp reduce) {
+  Value input = reduce.getInputs()[0];
+  bool transposed = isTransposed(input);
+  Value fragment = getFragment(input, transposed);
+  RankedTensorType type = tensorOf(fragment);
+  bool alongRows = reduce.getDimensions() == ArrayRef<int64_t>{1};
+  tile::Combine kind = *combineOf(reduce);
+  Value result;
+  if (alongRows != transposed)
+    result = tile::ReduceOp::create(builder, loc, tile::getRowType(type), kind,
+                                    fragment, uint64_t(1), Value());
+  else
+    result = sumRows(kind, fragment);
+  Value init = getVector(reduce.getInits()[0], tensorOf(result).getEncoding());
+  Operation *combiner = &reduce.getCombiner().front().front();
+  return binary(combiner->getName().getStringRef(), result, init);
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+Value TileEmitter::getScalar(Value value) {
+  if (Value known = scalars.lookup(value))
+    return known;
+  Value made = makeScalar(value);
+  scalars[value] = made;
+  return made;
+}
+
+Value TileEmitter::makeScalar(Value value) {
+  DenseElementsAttr dense;
+  if (matchPattern(value, m_Constant(&dense)))
+    return arith::ConstantOp::create(
+        builder, loc, cast<TypedAttr>(dense.getSplatValue<Attribute>()));
+  Operation *inner = value.getDefiningOp();
+  if (auto scan = dyn_cast<DecayScanOp>(inner))
+    return decayVector(scan);
+  IRMapping mapping;
+  for (Value operand : inner->getOperands())
+    mapping.map(operand, getScalar(operand));
+  Operation *clone = builder.clone(*inner, mapping);
+  clone->getResult(0).setType(tensorOf(value).getElementType());
+  return clone->getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+void TileEmitter::emitOffChain() {
+  DenseSet<Value> onChain(op.getStateArgs().begin(), op.getStateArgs().end());
+  auto isOn = [&](Value value) { return onChain.contains(value); };
+  for (Operation &inner : *op.getBlock())
+    if (llvm::any_of(inner.getOperands(), isOn))
+      onChain.insert(inner.result_begin(), inner.result_end());
+  for (auto matmul : op.getBlock()->getOps<linalg::MatmulOp>()) {
+    if (!isOn(matmul->getResult(0)))
+      continue;
+    // The operand that is read from shared memory.
+    Value right =
+        matmul.getInputs()[isTransposed(matmul->getResult(0)) ? 0 : 1];
+    if (!isOn(right))
+      getShared(right);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What has a tile form
+//===----------------------------------------------------------------------===//
+
+LogicalResult TileEmitter::check(ChunkedOp op) {
+  auto refuse = [](Operation *inner, const Twine &why) {
+    return inner->emitOpError("has no form on tiles yet: ")
+           << why << " (the token-serial kernel runs it)";
+  };
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    for (Value result : inner.getResults()) {
+      auto type = dyn_cast<RankedTensorType>(result.getType());
+      if (!type || type.getRank() > 2)
+        return refuse(&inner, "values are scalars, vectors and matrices");
+      if (type.getElementType().isF64())
+        return refuse(&inner, "it computes in f64");
+    }
+    DenseElementsAttr dense;
+    if (matchPattern(&inner, m_Constant(&dense))) {
+      if (!dense.isSplat())
+        return refuse(&inner, "constants have equal elements");
+      continue;
+    }
+    if (auto product = dyn_cast<DecayProductOp>(inner)) {
+      if (product.isVectorDecay())
+        return refuse(&inner, "decay over K");
+      if (product.getXPositions().size() != 1 ||
+          product.getYPositions().size() != 1 || product.getNumDecays() > 1)
+        return refuse(&inner, "more than one event or decay per token");
+      if (product.getMma() == MmaPrecision::BF16x2)
+        return refuse(&inner, "mma = bf16x2");
+      continue;
+    }
+    if (auto scan = dyn_cast<DecayScanOp>(inner)) {
+      if (scan.isVectorDecay())
+        return refuse(&inner, "decay over K");
+      if (scan.getDecays() != 1 ||
+          (scan.getPositions() && scan.getPositions()->size() != 1))
+        return refuse(&inner, "more than one event or decay per token");
+      continue;
+    }
+    if (auto solve = dyn_cast<UnitLowerSolveOp>(inner)) {
+      if (!solve.isInverse() || solve.getTransposed())
+        return refuse(&inner, "rates over value columns");
+      continue;
+    }
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(inner)) {
+      RankedTensorType source = slice.getSourceType();
+      if (source.getRank() != 2 || slice.getType().getRank() != 1 ||
+          slice.getType().getDimSize(0) != source.getDimSize(0) ||
+          !source.getElementType().isF32() ||
+          ShapedType::isDynamic(slice.getStaticOffset(1)) ||
+          isa<BlockArgument>(slice.getSource()))
+        return refuse(&inner, "slices are columns of f32 matrices of the "
+                              "region");
+      continue;
+    }
+    if (auto reduce = dyn_cast<linalg::ReduceOp>(inner)) {
+      Value input = reduce.getInputs()[0];
+      if (reduce.getInputs().size() != 1 || !combineOf(reduce) ||
+          tensorOf(input).getRank() != 2 ||
+          !tensorOf(input).getElementType().isF32())
+        return refuse(&inner, "reductions are sums, products, minima and "
+                              "maxima over a dimension of an f32 matrix");
+      continue;
+    }
+    if (isa<linalg::MatmulOp, linalg::BroadcastOp, linalg::TransposeOp,
+            tensor::EmptyOp>(inner))
+      continue;
+    if (OpTrait::hasElementwiseMappableTraits(&inner))
+      continue;
+    return refuse(&inner,
+                  "no rule for '" + inner.getName().getStringRef() + "'");
+  }
+  return success();
+}

@@ -1,0 +1,139 @@
+//===- TileEmitter.h - values of a chunk as tiles ---------------*- C++ -*-===//
+//
+// Every value of a chunk region is made on demand, in the form that its user
+// needs, once per form:
+//
+//   fragment   a matrix in registers, in `acc`. Matrices whose second dimension
+//              are value columns are held transposed: their columns are rows,
+//              which the warps share, so that each warp carries its own part of
+//              the state and products of the chain take it from registers.
+//   shared     a matrix in shared memory, row by row as the region has it: what
+//              the right operand of a product is read from.
+//   vector     in `strided` (every warp has all of it), `row` or `col`.
+//   scalar     a number.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINATTN_CONVERSION_CHUNKEDTOTILE_TILEEMITTER_H
+#define LINATTN_CONVERSION_CHUNKEDTOTILE_TILEEMITTER_H
+
+#include "ChunkPlan.h"
+
+#include "linattn/Dialect/Tile/IR/Layouts.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Builders.h"
+
+namespace linattn::chunked_to_tile {
+
+class TileEmitter {
+public:
+  TileEmitter(ChunkedOp op, DimClasses &classes, const ChunkPlan &plan,
+              mlir::OpBuilder &builder);
+
+  /// Refuses, with an error at the operation, what the emitter has no tile form
+  /// for. What passes is emitted without failure.
+  static mlir::LogicalResult check(ChunkedOp op);
+
+  // What the kernel around the chunk gives.
+  void bindFragment(mlir::Value value, mlir::Value fragment);
+  void bindShared(mlir::Value value, mlir::Value tile) {
+    shareds[value] = tile;
+  }
+  void bindVector(mlir::Value value, mlir::Value vector) {
+    vectors[{value, layoutOf(vector)}] = vector;
+  }
+  void bindScalar(mlir::Value value, mlir::Value scalar) {
+    scalars[value] = scalar;
+  }
+  /// Tokens of the chunk that exist, an index that may exceed the chunk.
+  void setRows(mlir::Value index) { rows = index; }
+
+  // What it asks for.
+  mlir::Value getFragment(mlir::Value value, bool transposed);
+  mlir::Value getShared(mlir::Value value);
+  mlir::Value getVector(mlir::Value value, mlir::Attribute layout);
+  mlir::Value getScalar(mlir::Value value);
+  /// Whether a matrix is held transposed.
+  bool isTransposed(mlir::Value value);
+  /// What `shared` of the value would be.
+  tile::SmemType getSharedType(mlir::Value value);
+  mlir::RankedTensorType getFragmentType(mlir::Value value, bool transposed,
+                                         mlir::Type element = {});
+  mlir::RankedTensorType getVectorType(mlir::Value value,
+                                       mlir::Attribute layout);
+  /// The layout that spreads a vector over the lanes of every warp.
+  mlir::Attribute getLanes(mlir::Value vector);
+  int64_t getTileSize(mlir::Value value, unsigned dim) const {
+    return plan.getTileSize(classes, value, dim);
+  }
+  /// A tile made transposed or not, in shared memory.
+  mlir::Value transposedView(mlir::Value tile);
+  /// Without selects that only zero rows beyond the end that are zero already.
+  mlir::Value strip(mlir::Value value);
+  /// Makes what does not depend on the states, and is read from shared memory
+  /// by what does.
+  void emitOffChain();
+
+private:
+  static mlir::Attribute layoutOf(mlir::Value vector);
+  mlir::Value constant(mlir::Type type, double value);
+  mlir::Value splat(mlir::Value scalar, mlir::RankedTensorType type);
+  mlir::Value binary(llvm::StringRef name, mlir::Value a, mlir::Value b);
+  mlir::Value cloneElementwise(mlir::Operation *op,
+                               llvm::ArrayRef<mlir::Value> operands,
+                               mlir::RankedTensorType type);
+  bool isZeroBeyond(mlir::Value value);
+
+  /// Whether elements beyond the size of a dimension, up to its tile's, are 0.
+  bool isZeroPadded(mlir::Value value, unsigned dim);
+  mlir::Value maskPadding(mlir::Value value, mlir::Value fragment,
+                          bool transposed);
+  mlir::Value makeFragment(mlir::Value value, bool transposed);
+  mlir::Value makeUnmasked(mlir::Value value, bool transposed);
+  mlir::Value broadcastFragment(mlir::linalg::BroadcastOp op, bool transposed);
+  mlir::Value matmulFragment(mlir::linalg::MatmulOp op, bool transposed);
+  mlir::Value productFragment(DecayProductOp op);
+  mlir::Value solveFragment(UnitLowerSolveOp op, bool transposed);
+  mlir::Value multiply(mlir::Value a, bool aTransposed, mlir::Value b,
+                       bool bTransposed, mlir::Value acc, int64_t terms);
+  mlir::Value makeVector(mlir::Value value, mlir::Attribute layout);
+  mlir::Attribute naturalLayout(mlir::Value value);
+  mlir::Value convertVector(mlir::Value vector, mlir::Attribute layout);
+  mlir::Value validVector(mlir::Value value, mlir::Attribute layout);
+  mlir::Value reduceVector(mlir::linalg::ReduceOp op);
+  mlir::Value sumRows(tile::Combine kind, mlir::Value fragment);
+  mlir::Value columnVector(mlir::Value matrix, int64_t column);
+  mlir::Value iota(mlir::Attribute layout, int64_t size);
+  mlir::Value makeScalar(mlir::Value value);
+
+  // Decays (TileDecays.cpp).
+  struct TwoFloat {
+    mlir::Value sum, error;
+  };
+  /// Sums of log decays before the event at a position of each token.
+  TwoFloat prefix(mlir::Value gate, int64_t position);
+  TwoFloat total(mlir::Value gate);
+  mlir::Value decayVector(DecayScanOp op);
+  mlir::Value gamma(DecayProductOp op, mlir::RankedTensorType type,
+                    mlir::Value product);
+  /// A matrix rounded to `element` as an operand of a product.
+  mlir::Value narrow(mlir::Value value, mlir::Type element);
+
+  ChunkedOp op;
+  DimClasses &classes;
+  const ChunkPlan &plan;
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  mlir::MLIRContext *context;
+  mlir::Value rows;
+  llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> fragments;
+  llvm::DenseMap<mlir::Value, mlir::Value> shareds, scalars;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> vectors;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, TwoFloat> prefixes;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Type>, mlir::Value> narrowed;
+};
+
+} // namespace linattn::chunked_to_tile
+
+#endif // LINATTN_CONVERSION_CHUNKEDTOTILE_TILEEMITTER_H

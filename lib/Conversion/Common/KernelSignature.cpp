@@ -1,0 +1,362 @@
+//===- KernelSignature.cpp - parameters of a kernel -----------------------===//
+
+#include "KernelSignature.h"
+
+#include "linattn/Conversion/Destinations.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace linattn;
+
+//===----------------------------------------------------------------------===//
+// The form of the function
+//===----------------------------------------------------------------------===//
+
+/// The number that fills a tensor: of a splat constant, tensor.splat or
+/// linalg.fill; null if the value is something else.
+static FloatAttr getSplat(Value tensor) {
+  DenseElementsAttr dense;
+  if (matchPattern(tensor, m_Constant(&dense)) && dense.isSplat())
+    return dyn_cast<FloatAttr>(dense.getSplatValue<Attribute>());
+  Value filler;
+  if (auto splat = tensor.getDefiningOp<tensor::SplatOp>())
+    filler = splat.getInput();
+  if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
+    filler = fill.getInputs()[0];
+  FloatAttr number;
+  if (filler && matchPattern(filler, m_Constant(&number)))
+    return number;
+  return {};
+}
+
+/// What may stand beside the recurrence: it makes constant initial states.
+static bool makesConstantState(Operation &op) {
+  return op.hasTrait<OpTrait::ConstantLike>() ||
+         isa<tensor::DimOp, tensor::EmptyOp, tensor::SplatOp, linalg::FillOp>(
+             op) ||
+         isa<IndexType>(op.getNumResults() == 1
+                            ? op.getResult(0).getType()
+                            : Type(NoneType::get(op.getContext())));
+}
+
+FailureOr<KernelSignature> KernelSignature::get(func::FuncOp func) {
+  KernelSignature signature;
+  signature.func = func;
+  if (!func.getBody().hasOneBlock())
+    return func.emitOpError("has one block to become a kernel, got ")
+           << func.getBody().getBlocks().size();
+  for (Operation &inner : func.getBody().front().without_terminator()) {
+    if (SequenceOp recurrence = SequenceOp::dynCast(&inner)) {
+      if (signature.op)
+        return inner.emitOpError(
+            "is the second of its function: a kernel is one recurrence "
+            "between arguments and results");
+      signature.op = recurrence;
+    } else if (!makesConstantState(inner)) {
+      return inner.emitOpError(
+          "is no part of a kernel, which is one recurrence between "
+          "arguments and results (move it into the step, or compile for the "
+          "CPU)");
+    }
+  }
+  if (!signature.op)
+    return func.emitOpError("has no linattn.recurrence to become a kernel");
+  if (failed(signature.addOperands()) || failed(signature.addResults()))
+    return failure();
+  return signature;
+}
+
+LogicalResult KernelSignature::addOperands() {
+  // Arguments in the order of the function, so that the parameters follow it.
+  for (BlockArgument argument : func.getArguments()) {
+    if (!llvm::is_contained(op->getOperands(), argument))
+      continue;
+    operands[argument] = tensors.size();
+    bool inPlace =
+        op.getSlots() && llvm::is_contained(op.getStates(), argument);
+    tensors.push_back({nameOf(argument),
+                       cast<RankedTensorType>(argument.getType()),
+                       isInnerContiguous(argument), inPlace});
+  }
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    if (operands.contains(operand))
+      continue;
+    bool isState = llvm::is_contained(op.getStates(), operand);
+    FloatAttr splat = isState ? getSplat(operand) : FloatAttr();
+    if (!splat)
+      return op->emitOpError()
+             << "operand " << i << " is an argument of the function"
+             << (isState ? " or filled with one number" : "")
+             << " to become a parameter of a kernel";
+    if (op.getSlots())
+      return op->emitOpError()
+             << "operand " << i
+             << " is an argument of the function: slots update it in place";
+    constants[operand] = splat;
+  }
+  if (op.getSlots())
+    for (auto [i, state] : llvm::enumerate(op.getStates()))
+      if (llvm::is_contained(op.getStates().take_front(i), state))
+        return op->emitOpError()
+               << "state operand " << i
+               << " is a pool of its own: slots update it in place";
+  return success();
+}
+
+LogicalResult KernelSignature::addResults() {
+  results.resize(op->getNumResults());
+  auto ret = cast<func::ReturnOp>(func.getBody().front().getTerminator());
+  for (auto [i, value] : llvm::enumerate(ret.getOperands())) {
+    auto result = dyn_cast<OpResult>(value);
+    if (!result || result.getOwner() != op.getOperation())
+      return ret.emitOpError()
+             << "operand " << i
+             << " is a result of the recurrence to become a result of a SIMT "
+                "kernel";
+    if (getInPlaceArgument(result))
+      continue;
+    auto type = cast<RankedTensorType>(result.getType());
+    bool isOutput = result.getResultNumber() < op.getNumOutputs();
+    bool inner = !isOutput || type.getRank() > op.getHeadDim() + 1;
+    results[result.getResultNumber()].push_back(tensors.size());
+    tensors.push_back(
+        {"out_" + std::to_string(i), type, inner, /*written=*/true});
+  }
+  return success();
+}
+
+bool KernelSignature::isInnerContiguous(Value argument) const {
+  int64_t rank = cast<RankedTensorType>(argument.getType()).getRank();
+  if (llvm::is_contained(op.getStates(), argument))
+    return true;
+  if (llvm::is_contained(op.getTokens(), argument))
+    return rank > op.getHeadDim() + 1;
+  if (llvm::is_contained(op.getParams(), argument))
+    return rank > 1;
+  return false;
+}
+
+std::string KernelSignature::nameOf(BlockArgument argument) const {
+  auto name =
+      func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kArgNameAttr);
+  return name ? name.str() : std::to_string(argument.getArgNumber());
+}
+
+//===----------------------------------------------------------------------===//
+// The description
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Builds attributes that read as JSON.
+struct Describe {
+  Builder builder;
+
+  Attribute text(const Twine &value) { return builder.getStringAttr(value); }
+  Attribute number(int64_t value) { return builder.getI64IntegerAttr(value); }
+  NamedAttribute field(StringRef name, Attribute value) {
+    return builder.getNamedAttr(name, value);
+  }
+  DictionaryAttr object(ArrayRef<NamedAttribute> fields) {
+    return builder.getDictionaryAttr(fields);
+  }
+};
+} // namespace
+
+StringRef KernelSignature::roleOf(Value argument) const {
+  if (llvm::is_contained(op.getTokens(), argument))
+    return "token";
+  if (llvm::is_contained(op.getParams(), argument))
+    return "parameter";
+  if (llvm::is_contained(op.getStates(), argument))
+    return op.getSlots() ? "state pool" : "state";
+  if (argument == op.getSeqlens())
+    return "seqlens";
+  return argument == op.getSlots() ? "slots" : "unused";
+}
+
+Attribute KernelSignature::describeDim(Value argument, int64_t dim) const {
+  Describe d{Builder(func.getContext())};
+  auto type = cast<RankedTensorType>(argument.getType());
+  if (!type.isDynamicDim(dim))
+    return d.number(type.getDimSize(dim));
+  // Tokens share their sequences and their time, whatever each calls them.
+  if (llvm::is_contained(op.getTokens(), argument) &&
+      dim < int64_t(op.getHeadDim()))
+    argument = op.getTokens()[0];
+  bool perSequence = llvm::is_contained(op.getStates(), argument)
+                         ? !op.getSlots()
+                         : argument == op.getSlots();
+  if (perSequence && dim == 0 && !op.isPacked())
+    argument = op.getTokens()[0];
+  auto names = func.getArgAttrOfType<ArrayAttr>(
+      cast<BlockArgument>(argument).getArgNumber(), kArgDimsAttr);
+  if (names && dim < (int64_t)names.size())
+    if (auto name = dyn_cast<StringAttr>(names[dim]);
+        name && !name.getValue().empty())
+      return name;
+  StringRef sequences = op.isPacked() ? "N" : "B";
+  StringRef role = roleOf(argument);
+  if (role == "token")
+    return d.text(dim + 1 == op.getHeadDim() ? StringRef("T") : sequences);
+  if (role == "state pool")
+    return d.text("P");
+  if (role == "seqlens")
+    return d.object({d.field("of", d.text("N")), d.field("plus", d.number(1))});
+  if (role == "unused")
+    return d.text("?");
+  return d.text(sequences);
+}
+
+ArrayAttr KernelSignature::describeShape(Value argument) const {
+  SmallVector<Attribute> dims;
+  for (int64_t dim :
+       llvm::seq(cast<RankedTensorType>(argument.getType()).getRank()))
+    dims.push_back(describeDim(argument, dim));
+  return ArrayAttr::get(func.getContext(), dims);
+}
+
+ArrayAttr KernelSignature::describeResultShape(unsigned number) const {
+  Describe d{Builder(func.getContext())};
+  auto type = cast<RankedTensorType>(op->getResult(number).getType());
+  unsigned outputs = op.getNumOutputs(), states = op.getNumStates();
+  Value token = op.getTokens()[0];
+  unsigned time = op.getHeadDim() - 1;
+  SmallVector<Attribute> dims;
+  if (number < outputs || number >= outputs + states) {
+    for (unsigned dim = 0; dim <= time; ++dim)
+      dims.push_back(describeDim(token, dim));
+    if (number >= outputs && *op.getSnapshots() != 1) {
+      NamedAttribute of = d.field("of", dims.back());
+      NamedAttribute by = d.field("divide", d.number(*op.getSnapshots()));
+      if (op.isPacked())
+        dims.back() = d.object({of, by, d.field("round", d.text("down")),
+                                d.field("plus", d.text("N"))});
+      else
+        dims.back() = d.object({of, by, d.field("round", d.text("up"))});
+    }
+  } else {
+    Value state = op.getStates()[number - outputs];
+    if (isa<BlockArgument>(state))
+      return describeShape(state);
+    dims.push_back(d.text(op.isPacked() ? "N" : "B"));
+  }
+  for (unsigned dim = dims.size(); dim < type.getRank(); ++dim)
+    dims.push_back(d.number(type.getDimSize(dim)));
+  return ArrayAttr::get(func.getContext(), dims);
+}
+
+ArrayAttr KernelSignature::describeStrides(RankedTensorType type,
+                                           bool contiguousInner) const {
+  Describe d{Builder(func.getContext())};
+  SmallVector<Attribute> strides(type.getRank(), d.text("free"));
+  if (contiguousInner)
+    strides.back() = d.number(1);
+  return ArrayAttr::get(func.getContext(), strides);
+}
+
+/// f32, bf16, i32, ..
+static std::string dtypeOf(RankedTensorType type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type.getElementType();
+  return text;
+}
+
+DictionaryAttr KernelSignature::describe(const KernelLaunch &launch) const {
+  MLIRContext *context = func.getContext();
+  Describe d{Builder(context)};
+  SmallVector<Attribute> arguments, outputs, parameters;
+  auto addAlignment = [&](SmallVector<NamedAttribute> &fields,
+                          std::optional<unsigned> tensor) {
+    if (int64_t bytes = tensor ? launch.alignments.lookup(*tensor) : 0)
+      fields.push_back(d.field("alignment", d.number(bytes)));
+  };
+
+  for (BlockArgument argument : func.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type) // Not used by the recurrence, which takes tensors only.
+      continue;
+    SmallVector<NamedAttribute> fields = {
+        d.field("name", d.text(nameOf(argument))),
+        d.field("dtype", d.text(dtypeOf(type))),
+        d.field("shape", describeShape(argument)),
+        d.field("strides", describeStrides(type, isInnerContiguous(argument))),
+        d.field("role", d.text(roleOf(argument)))};
+    addAlignment(fields, getOperand(argument));
+    if (argument == op.getSlots())
+      fields.push_back(d.field("padding", d.number(op.getPaddingSlot())));
+    arguments.push_back(d.object(fields));
+  }
+
+  auto ret = cast<func::ReturnOp>(func.getBody().front().getTerminator());
+  for (auto [i, value] : llvm::enumerate(ret.getOperands())) {
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    unsigned numOutputs = op.getNumOutputs(), states = op.getNumStates();
+    auto type = cast<RankedTensorType>(value.getType());
+    bool inner = number >= numOutputs || type.getRank() > op.getHeadDim() + 1;
+    SmallVector<NamedAttribute> fields = {
+        d.field("name", d.text("out_" + Twine(i))),
+        d.field("dtype", d.text(dtypeOf(type))),
+        d.field("shape", describeResultShape(number)),
+        d.field("strides", describeStrides(type, inner)),
+        d.field("role", d.text(number < numOutputs            ? "output"
+                               : number < numOutputs + states ? "final state"
+                                                              : "snapshots"))};
+    ArrayRef<unsigned> targets = getResult(number);
+    addAlignment(fields, targets.empty() ? std::nullopt
+                                         : std::optional(targets.front()));
+    if (BlockArgument pool = getInPlaceArgument(value))
+      fields.push_back(d.field("in_place", d.text(nameOf(pool))));
+    if (number >= numOutputs + states)
+      fields.push_back(d.field("every", d.number(*op.getSnapshots())));
+    outputs.push_back(d.object(fields));
+  }
+
+  for (const TensorParameter &tensor : tensors) {
+    parameters.push_back(
+        d.object({d.field("kind", d.text("pointer")),
+                  d.field("tensor", d.text(tensor.name)),
+                  d.field("access", d.text(tensor.written ? "write" : "read")),
+                  d.field("type", d.text("u64"))}));
+    for (unsigned dim : llvm::seq(tensor.numStrides()))
+      parameters.push_back(d.object({d.field("kind", d.text("stride")),
+                                     d.field("tensor", d.text(tensor.name)),
+                                     d.field("dimension", d.number(dim)),
+                                     d.field("type", d.text("s64"))}));
+  }
+  for (StringRef size : {"T", "N"})
+    parameters.push_back(d.object({d.field("kind", d.text("size")),
+                                   d.field("size", d.text(size)),
+                                   d.field("type", d.text("s64"))}));
+
+  std::string token = tensors[operands.lookup(op.getTokens()[0])].name;
+  DictionaryAttr time =
+      d.object({d.field("tensor", d.text(token)),
+                d.field("dimension", d.number(op.getHeadDim() - 1))});
+  DictionaryAttr sequences = d.object(
+      {d.field("tensor", d.text(token)), d.field("dimension", d.number(0))});
+  if (op.isPacked())
+    sequences = d.object(
+        {d.field("tensor",
+                 d.text(tensors[operands.lookup(op.getSeqlens())].name)),
+         d.field("dimension", d.number(0)), d.field("plus", d.number(-1))});
+
+  DictionaryAttr blocks =
+      d.object({d.field("of", d.text("N")),
+                d.field("times", d.number(launch.blocksPerSequence))});
+  DictionaryAttr described = d.object(
+      {d.field("kernel", d.text(func.getName())),
+       d.field("grid", ArrayAttr::get(context, {blocks})),
+       d.field("block", ArrayAttr::get(context, {d.number(launch.threads)})),
+       d.field("parameters", ArrayAttr::get(context, parameters))});
+
+  return d.object({d.field("plan", launch.plan),
+                   d.field("arguments", ArrayAttr::get(context, arguments)),
+                   d.field("results", ArrayAttr::get(context, outputs)),
+                   d.field("sizes", d.object({d.field("T", time),
+                                              d.field("N", sequences)})),
+                   d.field("launches", ArrayAttr::get(context, {described}))});
+}

@@ -1,0 +1,88 @@
+//===- KernelSignature.h - parameters of a kernel ---------------*- C++ -*-===//
+//
+// Which tensors of a function become parameters of its kernel, in which order,
+// and the description of all of it that a launcher needs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINATTN_CONVERSION_COMMON_KERNELSIGNATURE_H
+#define LINATTN_CONVERSION_COMMON_KERNELSIGNATURE_H
+
+#include "SequenceOp.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace linattn {
+
+/// A tensor that the kernel takes: a pointer, and a stride for each dimension
+/// but a contiguous inner one.
+struct TensorParameter {
+  std::string name;
+  mlir::RankedTensorType type;
+  bool contiguousInner;
+  bool written;
+
+  unsigned numStrides() const { return type.getRank() - contiguousInner; }
+};
+
+/// How a kernel is launched, beside its parameters.
+struct KernelLaunch {
+  int64_t blocksPerSequence, threads;
+  /// For people: a name, and what was chosen.
+  mlir::DictionaryAttr plan;
+  /// Bytes that the address and the free strides of a parameter are multiples
+  /// of, where that is more than an element.
+  llvm::DenseMap<unsigned, int64_t> alignments;
+};
+
+/// A function that is one recurrence, or its chunk form, between its arguments
+/// and its results.
+class KernelSignature {
+public:
+  /// Refuses, with an error at the operation, functions of another form.
+  static mlir::FailureOr<KernelSignature> get(mlir::func::FuncOp func);
+
+  SequenceOp getOp() const { return op; }
+  llvm::ArrayRef<TensorParameter> getTensors() const { return tensors; }
+  /// The parameter that holds an operand; none for a constant state.
+  std::optional<unsigned> getOperand(mlir::Value operand) const {
+    auto it = operands.find(operand);
+    return it == operands.end() ? std::nullopt : std::optional(it->second);
+  }
+  /// What a state without a parameter begins with.
+  mlir::FloatAttr getConstant(mlir::Value operand) const {
+    return constants.lookup(operand);
+  }
+  /// Where a result of the recurrence goes: nowhere, or to some parameters.
+  llvm::ArrayRef<unsigned> getResult(unsigned number) const {
+    return results[number];
+  }
+
+  /// The description of the kernel: the plan, arguments, results, and its launch
+  /// (docs/Artifacts.md).
+  mlir::DictionaryAttr describe(const KernelLaunch &launch) const;
+
+private:
+  mlir::LogicalResult addOperands();
+  mlir::LogicalResult addResults();
+  mlir::Attribute describeDim(mlir::Value argument, int64_t dim) const;
+  mlir::ArrayAttr describeShape(mlir::Value argument) const;
+  mlir::ArrayAttr describeResultShape(unsigned number) const;
+  mlir::ArrayAttr describeStrides(mlir::RankedTensorType type,
+                                  bool contiguousInner) const;
+  llvm::StringRef roleOf(mlir::Value argument) const;
+  bool isInnerContiguous(mlir::Value argument) const;
+  std::string nameOf(mlir::BlockArgument argument) const;
+
+  // Handles: their constness says nothing about what they point to.
+  mutable mlir::func::FuncOp func;
+  SequenceOp op;
+  llvm::SmallVector<TensorParameter> tensors;
+  llvm::DenseMap<mlir::Value, unsigned> operands;
+  llvm::DenseMap<mlir::Value, mlir::FloatAttr> constants;
+  llvm::SmallVector<llvm::SmallVector<unsigned, 1>> results;
+};
+
+} // namespace linattn
+
+#endif // LINATTN_CONVERSION_COMMON_KERNELSIGNATURE_H

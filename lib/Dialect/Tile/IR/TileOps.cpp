@@ -1,0 +1,379 @@
+//===- TileOps.cpp - verification and folding of operations on tiles ------===//
+
+#include "linattn/Dialect/Tile/IR/Layouts.h"
+#include "linattn/Dialect/Tile/IR/Tile.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace linattn::tile;
+
+//===----------------------------------------------------------------------===//
+// View offsets in text: nothing where both are 0
+//===----------------------------------------------------------------------===//
+
+static ParseResult parseViewOffsets(OpAsmParser &parser,
+                                    DenseI64ArrayAttr &offsets) {
+  SmallVector<int64_t> values = {0, 0};
+  if (succeeded(parser.parseOptionalLSquare()) &&
+      (parser.parseInteger(values[0]) || parser.parseComma() ||
+       parser.parseInteger(values[1]) || parser.parseRSquare()))
+    return failure();
+  offsets = parser.getBuilder().getDenseI64ArrayAttr(values);
+  return success();
+}
+
+static void printViewOffsets(OpAsmPrinter &printer, Operation *,
+                             DenseI64ArrayAttr offsets) {
+  ArrayRef<int64_t> values = offsets.asArrayRef();
+  if (llvm::any_of(values, [](int64_t value) { return value != 0; }))
+    printer << "[" << values[0] << ", " << values[1] << "]";
+}
+
+#define GET_OP_CLASSES
+#include "linattn/Dialect/Tile/IR/TileOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// Shared rules
+//===----------------------------------------------------------------------===//
+
+static ArrayRef<int64_t> shapeOf(Type type) {
+  if (auto smem = dyn_cast<SmemType>(type))
+    return smem.getShape();
+  return cast<RankedTensorType>(type).getShape();
+}
+
+static Type elementOf(Type type) {
+  if (auto smem = dyn_cast<SmemType>(type))
+    return smem.getElementType();
+  return cast<RankedTensorType>(type).getElementType();
+}
+
+/// What load, store and load_async have in common.
+static LogicalResult verifyAccess(Operation *op, MemRefType memref,
+                                  size_t numIndices, ArrayRef<int64_t> dims,
+                                  size_t numBounds, Type tile) {
+  size_t rank = shapeOf(tile).size();
+  if (numIndices != size_t(memref.getRank()))
+    return op->emitOpError("has one index per dimension of ")
+           << memref << ", got " << numIndices;
+  if (dims.size() != rank)
+    return op->emitOpError("dims name one dimension of the memref for each of "
+                           "the tile's ")
+           << rank << ", got " << dims.size();
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    if (dim < 0 || dim >= memref.getRank())
+      return op->emitOpError("dims lie in [0, ")
+             << memref.getRank() << "), got " << dim;
+    if (llvm::is_contained(dims.take_front(i), dim))
+      return op->emitOpError("dims differ, got ") << dim << " twice";
+  }
+  if (numBounds != 0 && numBounds != rank)
+    return op->emitOpError("has a bound for each of the tile's ")
+           << rank << " dimensions or none, got " << numBounds;
+  if (memref.getElementType() != elementOf(tile))
+    return op->emitOpError("element types are equal, got ")
+           << memref.getElementType() << " and " << elementOf(tile);
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  return verifyAccess(*this, cast<MemRefType>(getSource().getType()),
+                      getIndices().size(), getDims(), getBounds().size(),
+                      getResult().getType());
+}
+
+LogicalResult StoreOp::verify() {
+  if (!llvm::is_contained({2u, 4u, 8u, 16u}, getAlign()))
+    return emitOpError("align is 16, 8, 4 or 2, got ") << getAlign();
+  return verifyAccess(*this, cast<MemRefType>(getTarget().getType()),
+                      getIndices().size(), getDims(), getBounds().size(),
+                      getValue().getType());
+}
+
+LogicalResult LoadAsyncOp::verify() {
+  auto memref = cast<MemRefType>(getSource().getType());
+  if (failed(verifyAccess(*this, memref, getIndices().size(), getDims(),
+                          getBounds().size(), getTarget().getType())))
+    return failure();
+  if (!llvm::is_contained({4u, 8u, 16u}, getAlign()))
+    return emitOpError("align is 16, 8 or 4, got ") << getAlign();
+  if (!getTarget().getType().isWhole())
+    return emitOpError("target is a whole tile, got ") << getTarget().getType();
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (getDims().back() != memref.getRank() - 1 ||
+      failed(memref.getStridesAndOffset(strides, offset)) ||
+      strides.back() != 1)
+    return emitOpError("the tile's last dimension runs along the memref's last "
+                       "one, which is contiguous, got ")
+           << memref << " and dims = [" << getDims() << "]";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+/// Tiles with a swizzle begin where it repeats, others where 16 bytes do.
+static LogicalResult verifyOffset(Operation *op, std::optional<uint64_t> offset,
+                                  int64_t alignment) {
+  if (!offset || *offset % alignment == 0)
+    return success();
+  return op->emitOpError("offset is a multiple of ")
+         << alignment << ", got " << *offset;
+}
+
+LogicalResult AllocOp::verify() {
+  if (!getType().isWhole())
+    return emitOpError("makes a whole tile, got ") << getType();
+  return verifyOffset(*this, getOffset(), getType().getSwizzle() ? 1024 : 16);
+}
+
+LogicalResult SmemViewOp::verify() {
+  SmemType source = getSource().getType(), result = getType();
+  if (source.getRank() != 2 || result.getRank() != 2)
+    return emitOpError("views are of rank 2, got ")
+           << source << " and " << result;
+  SmallVector<int64_t> shape(result.getShape());
+  if (getTransposed())
+    std::reverse(shape.begin(), shape.end());
+  SmemType expected = source.getSliceType(shape);
+  if (getTransposed())
+    expected = expected.getTransposedType();
+  if (result != expected)
+    return emitOpError("the result is ") << expected << ", got " << result;
+  ArrayRef<int64_t> offsets = getOffsets();
+  if (offsets.size() != 2)
+    return emitOpError("has two offsets, got ") << offsets.size();
+  for (auto [offset, size, limit] :
+       llvm::zip(offsets, shape, source.getShape())) {
+    if (offset < 0 || offset + size > limit)
+      return emitOpError("the slice lies inside the source, got [")
+             << offset << ", " << offset + size << ") of " << limit;
+    if (offset % 8 != 0)
+      return emitOpError("a slice begins at multiples of 8, got ") << offset;
+  }
+  return success();
+}
+
+OpFoldResult SmemViewOp::fold(FoldAdaptor) {
+  bool whole = llvm::all_of(getOffsets(), [](int64_t o) { return o == 0; });
+  if (whole && !getTransposed() && getType() == getSource().getType())
+    return getSource();
+  auto producer = getSource().getDefiningOp<SmemViewOp>();
+  if (!producer)
+    return {};
+  // A view of a view is one view.
+  SmallVector<int64_t> offsets(getOffsets());
+  if (producer.getTransposed())
+    std::reverse(offsets.begin(), offsets.end());
+  for (auto [offset, first] : llvm::zip(offsets, producer.getOffsets()))
+    offset += first;
+  getSourceMutable().assign(producer.getSource());
+  setOffsets(offsets);
+  setTransposed(getTransposed() != producer.getTransposed());
+  return getResult();
+}
+
+static LogicalResult verifySameTile(Operation *op, Type a, Type b) {
+  if (shapeOf(a) == shapeOf(b) && elementOf(a) == elementOf(b))
+    return success();
+  return op->emitOpError("shapes and element types are equal, got ")
+         << a << " and " << b;
+}
+
+LogicalResult LocalLoadOp::verify() {
+  return verifySameTile(*this, getSource().getType(), getType());
+}
+
+LogicalResult LocalStoreOp::verify() {
+  return verifySameTile(*this, getValue().getType(), getTarget().getType());
+}
+
+//===----------------------------------------------------------------------===//
+// Channels
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyTiles(Operation *op, ChannelType channel,
+                                 TypeRange results) {
+  if (TypeRange(channel.getTiles()) == results)
+    return success();
+  return op->emitOpError("gives the ")
+         << channel.getTiles().size() << " tiles of " << channel << ", got "
+         << results;
+}
+
+LogicalResult ChannelCreateOp::verify() {
+  return verifyOffset(*this, getOffset(), 1024);
+}
+
+LogicalResult ChannelAcquireOp::verify() {
+  return verifyTiles(*this, getChannel().getType(), getResultTypes());
+}
+
+LogicalResult ChannelWaitOp::verify() {
+  if (int64_t(getPending()) < 0)
+    return emitOpError("pending is not negative, got ")
+           << int64_t(getPending());
+  return verifyTiles(*this, getChannel().getType(), getResultTypes());
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+LogicalResult MmaOp::verify() {
+  auto acc = cast<RankedTensorType>(getAcc().getType());
+  auto layout = dyn_cast<AccAttr>(acc.getEncoding());
+  if (!layout || !acc.getElementType().isF32())
+    return emitOpError("the accumulator is f32 in layout acc, got ") << acc;
+  Type a = getA().getType(), b = getB().getType();
+  if (shapeOf(a).size() != 2 || shapeOf(b).size() != 2 ||
+      shapeOf(a)[0] != acc.getDimSize(0) || shapeOf(a)[1] != shapeOf(b)[0] ||
+      shapeOf(b)[1] != acc.getDimSize(1))
+    return emitOpError("multiplies [M, K] by [K, N] into [M, N], got ")
+           << a << ", " << b << " and " << acc;
+  Type element = elementOf(a);
+  if (element != elementOf(b) ||
+      !(element.isBF16() || element.isF16() || element.isF32()))
+    return emitOpError("a and b are both bf16, f16 or f32, got ")
+           << element << " and " << elementOf(b);
+  if (getTerms() != 1 && (getTerms() != 3 || !element.isF32()))
+    return emitOpError("terms is 1, or 3 for f32, got ")
+           << getTerms() << " for " << element;
+  if (auto fragment = dyn_cast<RankedTensorType>(a);
+      fragment && fragment.getEncoding() != layout)
+    return emitOpError("a in registers has the layout of the accumulator, got ")
+           << fragment << " and " << acc;
+  int64_t depth = element.isF32() ? 8 : 16;
+  if (shapeOf(a)[1] % depth != 0)
+    return emitOpError("K is a multiple of ")
+           << depth << " for " << element << ", got " << shapeOf(a)[1];
+  return success();
+}
+
+/// A slot for each row tile, and for each warp: what its row has left of the
+/// diagonal block in two 16-bit terms, or that block in f32, and the inverse of
+/// the block in two terms. Rows are 16 bytes longer than what they hold, so that
+/// they begin in other banks.
+int64_t UnitLowerInverseOp::getScratchBytes(int64_t n, int64_t warps) {
+  constexpr int64_t pad = 16;
+  int64_t tiles = n / kRowTile;
+  int64_t left = 2 * kRowTile * ((n - kRowTile) * 2 + pad);
+  int64_t block = kRowTile * (kRowTile * 4 + pad);
+  int64_t inverse = tiles > 1 ? 2 * kRowTile * (kRowTile * 2 + pad) : 0;
+  return std::max(tiles, warps) * (std::max(left, block) + inverse);
+}
+
+LogicalResult UnitLowerInverseOp::verify() {
+  auto type = cast<RankedTensorType>(getMatrix().getType());
+  auto layout = dyn_cast<AccAttr>(type.getEncoding());
+  if (!layout || !type.getElementType().isF32() ||
+      type.getDimSize(0) != type.getDimSize(1) ||
+      !llvm::is_contained({16, 32, 64, 128}, type.getDimSize(0)))
+    return emitOpError("the matrix is square in f32 and layout acc, of 16, 32, "
+                       "64 or 128 rows, got ")
+           << type;
+  SmemType scratch = getScratch().getType();
+  int64_t needed = getScratchBytes(type.getDimSize(0), layout.getWarps());
+  if (!scratch.isWhole() || !scratch.getElementType().isInteger(8) ||
+      scratch.getRank() != 1 || scratch.getStorageBytes() < needed)
+    return emitOpError("the scratch is a vector of at least ")
+           << needed << " i8, got " << scratch;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Registers
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConvertOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto result = cast<RankedTensorType>(getType());
+  if (failed(verifySameTile(*this, source, result)))
+    return failure();
+  if (!isConvertible(source, result))
+    return emitOpError("no shuffle inside a warp makes ")
+           << result << " from " << source
+           << "; go through shared memory (local_store, local_load)";
+  return success();
+}
+
+OpFoldResult ConvertOp::fold(FoldAdaptor) {
+  if (getSource().getType() == getType())
+    return getSource();
+  auto producer = getSource().getDefiningOp<ConvertOp>();
+  if (!producer ||
+      !isConvertible(cast<RankedTensorType>(producer.getSource().getType()),
+                     cast<RankedTensorType>(getType())))
+    return {};
+  if (producer.getSource().getType() == getType())
+    return producer.getSource();
+  getSourceMutable().assign(producer.getSource());
+  return getResult();
+}
+
+LogicalResult SplatRowOp::verify() {
+  auto result = cast<RankedTensorType>(getType());
+  if (isa<AccAttr>(result.getEncoding()) &&
+      getSource().getType() == getRowType(result))
+    return success();
+  return emitOpError("makes a matrix in acc from a vector in row of its rows, "
+                     "got ")
+         << getSource().getType() << " and " << result;
+}
+
+LogicalResult SplatColOp::verify() {
+  auto result = cast<RankedTensorType>(getType());
+  if (isa<AccAttr>(result.getEncoding()) &&
+      getSource().getType() == getColType(result))
+    return success();
+  return emitOpError("makes a matrix in acc from a vector in col of its "
+                     "columns, got ")
+         << getSource().getType() << " and " << result;
+}
+
+LogicalResult ReduceOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto layout = dyn_cast<AccAttr>(source.getEncoding());
+  if (!layout || !source.getElementType().isF32() || getAxis() > 1)
+    return emitOpError("reduces f32 in layout acc along axis 0 or 1, got ")
+           << source << " along " << getAxis();
+  RankedTensorType expected =
+      getAxis() == 1 ? getRowType(source) : getColType(source);
+  if (getType() != expected)
+    return emitOpError("the result is ") << expected << ", got " << getType();
+  // Rows that other warps hold as well need no exchange.
+  int64_t warps = std::min(layout.getWarps(), source.getDimSize(0) / kRowTile);
+  bool needsScratch = getAxis() == 0 && warps > 1;
+  if (needsScratch != bool(getScratch()))
+    return emitOpError(needsScratch ? "reduces over several warps and needs "
+                                      "scratch"
+                                    : "needs no scratch");
+  if (!needsScratch)
+    return success();
+  SmemType scratch = getScratch().getType();
+  auto needed = SmemType::get(getContext(), {warps, source.getDimSize(1)},
+                              source.getElementType(), 0);
+  if (scratch != needed)
+    return emitOpError("the scratch is ") << needed << ", got " << scratch;
+  return success();
+}
+
+LogicalResult ScanOp::verify() {
+  auto type = cast<RankedTensorType>(getSource().getType());
+  if (isa<StridedAttr>(type.getEncoding()) && type.getElementType().isF32())
+    return success();
+  return emitOpError("sums f32 in layout strided, got ") << type;
+}
+
+LogicalResult IotaOp::verify() {
+  auto type = cast<RankedTensorType>(getType());
+  if (!type.getElementType().isInteger(32))
+    return emitOpError("counts in i32, got ") << type;
+  if (int64_t(getAxis()) >= type.getRank())
+    return emitOpError("the axis lies in [0, ")
+           << type.getRank() << "), got " << getAxis();
+  return success();
+}

@@ -1,0 +1,39 @@
+"""The compiler, loaded when it is needed: text in, code out."""
+
+import sys
+import threading
+
+from .errors import CompileError
+
+_local = threading.local()
+
+
+def compiler():
+    """The native module with MLIR in it."""
+    try:
+        from . import _compiler
+    except ImportError as error:
+        raise CompileError(
+            f"the compiler is not part of this installation: {error}"
+        ) from None
+    return _compiler
+
+
+def context():
+    """One for each thread."""
+    found = getattr(_local, "context", None)
+    if found is None:
+        found = _local.context = compiler().Context()
+    return found
+
+
+def parse(text, file_name="recurrence.mlir"):
+    return compiler().Module.parse(text, context(), file_name)
+
+
+def compile_text(text, function, *, target, lowering, chunk, mma, keep_rounding,
+                 cpu, assemble=True):
+    return parse(text).compile(
+        target, lowering, function, cpu, mma, chunk, keep_rounding, False, assemble,
+        sys.executable,
+    )

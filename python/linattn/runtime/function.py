@@ -1,0 +1,266 @@
+"""Artifacts and their functions."""
+
+import contextlib
+
+import json
+import os
+import sys
+from ctypes import byref, c_double, c_size_t, c_void_p
+
+from . import tensors
+from .library import LinattnError, Tensor, Workspace, check, library
+
+
+def load(path):
+    """The functions of a folder that linattn-compile wrote, or of one NAME.json."""
+    handle = c_void_p()
+    check(library().linattn_load(os.fsencode(path), byref(handle)))
+    return Artifact(handle)
+
+
+def load_memory(description, cubin=None, ptx=None):
+    """One function: its description (JSON text or a dict), its code as bytes."""
+    if isinstance(description, dict):
+        description = json.dumps(description)
+    if isinstance(description, str):
+        description = description.encode()
+    handle = c_void_p()
+    cubin, ptx = cubin or b"", ptx or b""
+    check(
+        library().linattn_load_memory(
+            description, len(description), cubin, len(cubin), ptx, len(ptx), byref(handle)
+        )
+    )
+    return Artifact(handle)
+
+
+class Artifact:
+    """A mapping from names to functions."""
+
+    def __init__(self, handle):
+        self._handle = handle
+        lib = library()
+        count = lib.linattn_num_functions(handle)
+        functions = [Function(self, lib.linattn_function_at(handle, i)) for i in range(count)]
+        self._functions = {f.name: f for f in functions}
+
+    def __getitem__(self, name):
+        if name not in self._functions:
+            raise KeyError(f"the artifact has {', '.join(self._functions)}; got '{name}'")
+        return self._functions[name]
+
+    def __iter__(self):
+        return iter(self._functions)
+
+    def __len__(self):
+        return len(self._functions)
+
+    def __del__(self):
+        if getattr(self, "_handle", None):
+            library().linattn_release(self._handle)
+
+
+class Function:
+    """Called with tensors in the order of the arguments, or by their names; None
+    is an optional one that is not given. Gives the results: new tensors of the
+    same library, and arguments that were updated in place."""
+
+    def __init__(self, artifact, handle):
+        lib = library()
+        self._artifact, self._handle = artifact, handle
+        self.name = lib.linattn_function_name(handle).decode()
+        self.description = json.loads(lib.linattn_function_json(handle))
+        self.arguments = [
+            lib.linattn_argument_info(handle, i)
+            for i in range(lib.linattn_num_arguments(handle))
+        ]
+        self.results = [
+            lib.linattn_result_info(handle, i) for i in range(lib.linattn_num_results(handle))
+        ]
+        self._names = [a.name.decode() for a in self.arguments]
+
+    def __repr__(self):
+        def show(infos):
+            return ", ".join(
+                f"{i.name.decode()}: {tensors.dtype_name(i.dtype)}{i.shape.decode()}"
+                for i in infos
+            )
+
+        return f"{self.name}({show(self.arguments)}) -> ({show(self.results)})"
+
+    def prepare(self):
+        """Loads the code, so that a first call may be captured in a graph."""
+        check(library().linattn_prepare(self._handle))
+
+    def workspace_bytes(self, *args, **kwargs):
+        values = self._values(args, kwargs)
+        given, _ = self._arguments(values, 0)
+        size = c_size_t()
+        check(library().linattn_workspace_bytes(self._handle, given, len(given), byref(size)))
+        return size.value
+
+    def result_shapes(self, *args, **kwargs):
+        """Name, dtype and shape of each result for these arguments."""
+        given, _ = self._arguments(self._values(args, kwargs), 0)
+        made = (Tensor * len(self.results))()
+        check(library().linattn_infer_results(self._handle, given, len(given), made, len(made)))
+        return [
+            (r.name.decode(), tensors.dtype_name(r.dtype), tuple(m.sizes[: m.rank]))
+            for r, m in zip(self.results, made)
+        ]
+
+    def __call__(self, *args, out=None, workspace=None, stream=None, **kwargs):
+        """`out`: a tensor, or None, per result; `workspace`: a tensor whose memory
+        is used; `stream`: of any library, default: the current one."""
+        values = self._values(args, kwargs)
+        if stream is None:
+            handle = tensors.current_stream(values)
+        else:
+            handle = tensors.stream_handle(stream)
+        with device_of(values):
+            return self._call(values, out, workspace, handle)
+
+    def time(self, *args, repeat=20, warmup=3, **kwargs):
+        """Milliseconds of each of `repeat` calls between two events."""
+        lib, timer = library(), c_void_p()
+        values = self._values(args, {k: v for k, v in kwargs.items() if k in self._names})
+        options = {k: v for k, v in kwargs.items() if k not in self._names}
+        handle = tensors.current_stream(values)
+        for _ in range(warmup):
+            results = self(*values, **options)
+        options["out"] = results if isinstance(results, tuple) else (results,)
+        check(lib.linattn_timer_create(byref(timer)))
+        times = []
+        try:
+            for _ in range(repeat):
+                check(lib.linattn_timer_start(timer, handle))
+                self(*values, **options)
+                check(lib.linattn_timer_stop(timer, handle))
+                elapsed = c_double()
+                check(lib.linattn_timer_elapsed(timer, byref(elapsed)))
+                times.append(elapsed.value)
+        finally:
+            lib.linattn_timer_destroy(timer)
+        return times
+
+    # ---------------------------------------------------------------- inside
+    def _values(self, args, kwargs):
+        if len(args) > len(self._names):
+            raise LinattnError(
+                f"{self.name}: takes {len(self._names)} arguments, got {len(args)}"
+            )
+        values = list(args) + [None] * (len(self._names) - len(args))
+        for name, value in kwargs.items():
+            if name not in self._names:
+                raise LinattnError(
+                    f"{self.name}: has the arguments {', '.join(self._names)}; got '{name}'"
+                )
+            i = self._names.index(name)
+            if i < len(args):
+                raise LinattnError(f"{self.name}: '{name}' is given once, got it twice")
+            values[i] = value
+        return values
+
+    def _describe(self, value, info, stream):
+        """A tensor, and what must live until the call returns."""
+        name = info.name.decode()
+        if value is None:
+            return tensors.absent(), None
+        try:
+            if tensors.is_torch(value):
+                return tensors.from_torch(value, name), value
+            if tensors.is_numpy(value):
+                copy = tensors.from_numpy(value, name, tensors.dtype_name(info.dtype))
+                copy.upload(stream)
+                return copy.tensor, copy
+            if hasattr(value, "__dlpack__"):
+                return tensors.from_dlpack(value, name, stream)
+        except LinattnError as error:
+            raise LinattnError(f"{self.name}: {error}") from None
+        raise LinattnError(
+            f"{self.name}: '{name}' is a tensor of torch, cupy, numpy or DLPack, "
+            f"got {type(value).__name__}"
+        )
+
+    def _arguments(self, values, stream):
+        pairs = [self._describe(v, a, stream) for v, a in zip(values, self.arguments)]
+        return (Tensor * len(pairs))(*(t for t, _ in pairs)), [k for _, k in pairs]
+
+    def _call(self, values, out, workspace, stream):
+        lib = library()
+        given, alive = self._arguments(values, stream)
+        made = (Tensor * len(self.results))()
+        check(
+            lib.linattn_infer_results(self._handle, given, len(given), made, len(made))
+        )
+        prototype = next((v for v in values if v is not None), None)
+        returned = []
+        for i, info in enumerate(self.results):
+            if info.in_place >= 0:
+                returned.append(values[info.in_place])
+                continue
+            sizes = list(made[i].sizes[: made[i].rank])
+            if out is not None and out[i] is not None:
+                value = out[i]
+            else:
+                value = make_like(prototype, sizes, tensors.dtype_name(info.dtype))
+            made[i], kept = self._describe(value, info, stream)
+            alive.append(kept)
+            returned.append(value)
+        scratch = None
+        if workspace is not None:
+            scratch = Workspace(workspace.data_ptr() if tensors.is_torch(workspace)
+                                else workspace.data.ptr, workspace.nbytes)  # fmt: skip
+        check(
+            lib.linattn_call(
+                self._handle, given, len(given), made, len(made),
+                byref(scratch) if scratch else None, stream,
+            )
+        )  # fmt: skip
+        self._fetch(values, returned, alive, stream)
+        return tuple(returned) if len(returned) != 1 else returned[0]
+
+    def _fetch(self, values, returned, alive, stream):
+        """Brings what was written back into numpy arrays."""
+        position = len(values)
+        for i, info in enumerate(self.results):
+            if info.in_place >= 0:
+                copy = alive[info.in_place]
+            else:
+                copy = alive[position]
+                position += 1
+            if isinstance(copy, tensors.DeviceCopy):
+                host = copy.download(stream)
+                if host is not returned[i]:
+                    returned[i][...] = host
+
+
+def make_like(prototype, sizes, dtype):
+    if tensors.is_torch(prototype):
+        torch = sys.modules["torch"]
+        kind = getattr(torch, tensors.TO_TORCH[dtype])
+        return torch.empty(sizes, dtype=kind, device=prototype.device)
+    if tensors.is_numpy(prototype):
+        import numpy as np
+
+        return np.empty(sizes, tensors.numpy_dtype(dtype))
+    module = sys.modules[type(prototype).__module__.split(".")[0]]
+    if dtype == "bf16":
+        import ml_dtypes
+
+        return module.empty(sizes, ml_dtypes.bfloat16)
+    return module.empty(sizes, tensors.TO_NUMPY[dtype])
+
+
+@contextlib.contextmanager
+def device_of(values):
+    """Makes the device of torch's tensors current."""
+    first = next((v for v in values if v is not None), None)
+    if first is None or not tensors.is_torch(first) or not getattr(first, "is_cuda", False):
+        yield
+        return
+    with sys.modules["torch"].cuda.device(first.device):
+        yield
+
+
+
