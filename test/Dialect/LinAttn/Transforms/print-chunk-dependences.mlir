@@ -48,11 +48,13 @@
 // PRODUCT:      off chain  %{{.*}} = linattn.unit_lower_solve %{{.*}} -> tensor<128x128xf32>, 699050 flops
 // PRODUCT:      chain from state to state: 4 products
 
-// Two states, the second of which stores what the first answers: one chain goes
-// through both, and U of the second waits for the first.
+// Two states, the second of which stores what the first answers. The longest way
+// begins in one and ends in the other: what q sees of S0 and of the chunk's writes
+// (a product that only adds), T times it, and the second state.
 // TWO:      chunk of 16 tokens in @two_states: 2 heads, %s 8x4, %s_{{[0-9]+}} 8x4
-// TWO:      on chain {{.*}} linalg.matmul
-// TWO:      chain from state to state: 3 products
+// TWO:      on chain %[[R0:.*]] = linalg.matmul %{{.*}}, %s -> tensor<16x4xf32>
+// TWO:      on chain %[[R:.*]] = linalg.matmul %{{.*}}, %[[R0]] -> tensor<16x4xf32>, 2048 flops, only adds
+// TWO:      chain from state to state: 4 products: %[[R0]], %[[R]], %{{.*}}, %{{.*}}
 func.func @two_states(%q: tensor<?x?x2x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x4xf32>,
     %s0: tensor<?x2x8x4xf32>, %z0: tensor<?x2x8x4xf32>)
     -> (tensor<?x?x2x4xf32>, tensor<?x2x8x4xf32>, tensor<?x2x8x4xf32>) {
