@@ -289,9 +289,8 @@ private:
     Result description = signature.results[i];
     description.type = result.getType();
     // A device rounds as the region says.
-    bool keepsRounding =
-        productsRound() &&
-        (options.target.device != "cpu" || options.target.keepRounding);
+    bool keepsRounding = productsRound() && (options.target.device != "cpu" ||
+                                             options.target.keepRounding);
     bool rounds =
         (signature.computesIn16Bit && options.target.precision != "fp64") ||
         keepsRounding;
