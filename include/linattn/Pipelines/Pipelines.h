@@ -69,8 +69,9 @@ struct ChunkwiseNVVMOptions : mlir::PassPipelineOptions<ChunkwiseNVVMOptions> {
                         llvm::cl::init(0)};
   Option<int64_t> stages{
       *this, "stages",
-      llvm::cl::desc("chunks in flight from memory; 0 chooses"),
-      llvm::cl::init(0)};
+      llvm::cl::desc("chunks in shared memory at once: 2 leave room for two "
+                     "blocks of a multiprocessor; 0 takes as many as fit"),
+      llvm::cl::init(2)};
 };
 
 /// Level 0 to level 2: each function, one recurrence, becomes a kernel on tiles

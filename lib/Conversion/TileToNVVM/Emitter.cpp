@@ -355,6 +355,18 @@ Value Emitter::roundPair(Value low, Value high, Type element) {
                                  pack(low, high));
 }
 
+std::pair<Value, Value> Emitter::widenPair(Value pair) {
+  Type f32 = builder.getF32Type();
+  if (!cast<VectorType>(pair.getType()).getElementType().isBF16())
+    return {arith::ExtFOp::create(builder, loc, f32, extract(pair, 0)),
+            arith::ExtFOp::create(builder, loc, f32, extract(pair, 1))};
+  // One integer operation each; from extractions LLVM would make conversions
+  // of single elements, which are slow.
+  Value bits = bitcast(pair, builder.getI32Type());
+  Value low = arith::ShLIOp::create(builder, loc, bits, i32(16));
+  return {bitcast(low, f32), bitcast(andI(bits, i32(-65536)), f32)};
+}
+
 //===----------------------------------------------------------------------===//
 // Memory and control
 //===----------------------------------------------------------------------===//

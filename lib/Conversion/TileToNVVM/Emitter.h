@@ -127,6 +127,9 @@ public:
   /// Two f32 rounded to one register of 16-bit elements.
   mlir::Value roundPair(mlir::Value low, mlir::Value high, mlir::Type element);
 
+  /// The two elements of a register of 16-bit floats as f32.
+  std::pair<mlir::Value, mlir::Value> widenPair(mlir::Value pair);
+
   /// `bytes` on from a pointer.
   mlir::Value advance(mlir::Value pointer, mlir::Value bytes);
   mlir::Value advance(mlir::Value pointer, int64_t bytes);

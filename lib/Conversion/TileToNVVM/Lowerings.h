@@ -53,7 +53,8 @@ llvm::SmallVector<mlir::Value, 4> loadPair(Emitter &e, const SmemTile &tile,
                                            int64_t column, bool alongColumns);
 
 // Products.cpp
-llvm::LogicalResult emitMmaOp(Emitter &e, tile::MmaOp op);
+/// Products of one operand b that do not need each other.
+llvm::LogicalResult emitProducts(Emitter &e, llvm::ArrayRef<tile::MmaOp> ops);
 // Inverse.cpp
 llvm::LogicalResult emitInverse(Emitter &e, tile::UnitLowerInverseOp op);
 
