@@ -69,6 +69,8 @@ def compile_all(args):
         command = [args.tool, source, f"--target={args.target}", "-o", args.output]
         if args.lowering:
             command.append(f"--lowering={args.lowering}")
+        if args.plan:
+            command.append(f"--plan={args.plan}")
         start = time.time()
         subprocess.run([str(c) for c in command], check=True)
         seconds[name] = round(time.time() - start, 2)
@@ -394,6 +396,7 @@ def main():
     make.add_argument("-o", dest="output", type=Path, default=Path("gpu-bench"))
     make.add_argument("--target", default="sm_90a")
     make.add_argument("--lowering", help="of linattn-compile")
+    make.add_argument("--plan", help="of linattn-compile")
     make.add_argument("--tool", default=ROOT / "build" / "bin" / "linattn-compile")
     go = commands.add_parser("run", help="check and time them on this GPU")
     go.add_argument("folder", type=Path)

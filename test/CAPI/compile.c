@@ -66,8 +66,8 @@ static void testTypes(MlirContext context) {
   CHECK(linattnStateTypeGetValues(state) == 64);
   CHECK(mlirTypeEqual(linattnStateTypeGetElementType(state), f32));
   CHECK(mlirTypeIsNull(linattnStateTypeGetChecked(here, 0, 64, f32)));
-  CHECK(mlirTypeIsNull(linattnStateTypeGetChecked(
-      here, 8, 8, mlirIntegerTypeGet(context, 32))));
+  CHECK(mlirTypeIsNull(
+      linattnStateTypeGetChecked(here, 8, 8, mlirIntegerTypeGet(context, 32))));
   mlirTypeDump(state);
 
   MlirAttribute precision =
@@ -90,8 +90,8 @@ static void testErrors(MlirContext context) {
 
 static void testPipeline(MlirModule module) {
   char *error = NULL;
-  MlirModule copy =
-      mlirModuleFromOperation(mlirOperationClone(mlirModuleGetOperation(module)));
+  MlirModule copy = mlirModuleFromOperation(
+      mlirOperationClone(mlirModuleGetOperation(module)));
   CHECK(linattnRunPipeline(copy, "builtin.module(linattn-chunkwise)", &error));
   CHECK(!linattnRunPipeline(copy, "builtin.module(no-such-pass)", &error));
   // CHECK: error: no pipeline 'builtin.module(no-such-pass)'

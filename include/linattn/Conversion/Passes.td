@@ -313,6 +313,12 @@ def ChunkedToTile : Pass<"chunked-to-tile", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"warps", "warps", "int64_t", "0", "warps of a block; 0 chooses">,
+    Option<"split", "split", "int64_t", "-1",
+           "1: what does not depend on the state in a kernel of its own; 0: in one "
+           "kernel; -1 chooses">,
+    Option<"columnParts", "column-parts", "int64_t", "0",
+           "parts of the columns of matrices in registers, each of other warps; 0 "
+           "chooses">,
     Option<"slice", "slice", "int64_t", "0",
            "value columns of a block; 0 chooses">];
   let dependentDialects = ["::linattn::tile::TileDialect", "::mlir::arith::ArithDialect",

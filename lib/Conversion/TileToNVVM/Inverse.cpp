@@ -173,13 +173,13 @@ void Inverse::storeTerm(SmemTile place, int64_t column, ValueRange registers) {
 }
 
 Terms Inverse::loadLeft(int64_t slot, bool own, int64_t column) {
-  return {loadOperandB(e, leftTerm(slot, own, false), 0, column, 2),
-          loadOperandB(e, leftTerm(slot, own, true), 0, column, 2)};
+  return {loadOperandB(e, leftTerm(slot, own, false), {}, 0, column, 2),
+          loadOperandB(e, leftTerm(slot, own, true), {}, 0, column, 2)};
 }
 
 Terms Inverse::loadInverse(int64_t slot) {
-  return {loadOperandB(e, inverseTerm(slot, false, false), 0, 0, 2),
-          loadOperandB(e, inverseTerm(slot, false, true), 0, 0, 2)};
+  return {loadOperandB(e, inverseTerm(slot, false, false), {}, 0, 0, 2),
+          loadOperandB(e, inverseTerm(slot, false, true), {}, 0, 0, 2)};
 }
 
 void Inverse::multiply(MutableArrayRef<Product> products) {
