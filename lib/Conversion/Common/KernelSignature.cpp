@@ -207,7 +207,7 @@ Attribute KernelSignature::describeDim(Value argument, int64_t dim) const {
   if (role == "seqlens")
     return d.object({d.field("of", d.text("N")), d.field("plus", d.number(1))});
   if (role == "unused")
-    return d.text("?");
+    return d.text(nameOf(cast<BlockArgument>(argument)) + "." + Twine(dim));
   return d.text(sequences);
 }
 
@@ -242,7 +242,7 @@ ArrayAttr KernelSignature::describeResultShape(unsigned number) const {
     Value state = op.getStates()[number - outputs];
     if (isa<BlockArgument>(state))
       return describeShape(state);
-    dims.push_back(d.text(op.isPacked() ? "N" : "B"));
+    dims.push_back(op.isPacked() ? d.text("N") : describeDim(token, 0));
   }
   for (unsigned dim = dims.size(); dim < type.getRank(); ++dim)
     dims.push_back(d.number(type.getDimSize(dim)));

@@ -290,12 +290,13 @@ static SmallVector<tile::MmaOp> productsFrom(tile::MmaOp first) {
       return value == product.getResult();
     });
   };
-  while (auto next = dyn_cast_or_null<tile::MmaOp>(
-             products.back()->getNextNode())) {
+  while (auto next =
+             dyn_cast_or_null<tile::MmaOp>(products.back()->getNextNode())) {
     if (next.getB() != first.getB() ||
         cast<RankedTensorType>(next.getType()).getEncoding() !=
-            cast<RankedTensorType>(first.getType()).getEncoding() || next.getTerms() != first.getTerms() ||
-        isResult(next.getA()) || isResult(next.getAcc()))
+            cast<RankedTensorType>(first.getType()).getEncoding() ||
+        next.getTerms() != first.getTerms() || isResult(next.getA()) ||
+        isResult(next.getAcc()))
       break;
     products.push_back(next);
   }
