@@ -246,6 +246,27 @@ def ChunkedToLoops : Pass<"lower-chunked-to-loops", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"numLowered", "lowered", "chunked operations lowered">];
 }
 
+def AttentionTilesToLoops : Pass<"lower-attention-tiles-to-loops", "::mlir::func::FuncOp"> {
+  let summary = "lowers attention on tiles to loops of tensor code for the CPU";
+  let description = [{
+    A parallel loop over sequences and heads, a loop over query tiles, and one
+    over the key tiles in which some pair is allowed: tiles that are masked as a
+    whole are not visited. Tiles are copied, with zeros behind the last row; the
+    carried values lie in scratch memory of the head and are made anew per query
+    tile. Memory does not grow with the length.
+
+    Roundings of the operands of products are dropped, since a CPU multiplies in
+    f32 anyway; `keep-rounding` keeps them and shows what a GPU will err.
+  }];
+  let options = [Option<"keepRounding", "keep-rounding", "bool", "false",
+    "round the operands of products as the regions say">];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect"];
+  let statistics = [Statistic<"numLowered", "lowered", "tiled attention operations lowered">];
+}
+
 def ChunkedToTile : Pass<"chunked-to-tile", "::mlir::ModuleOp"> {
   let summary = "lowers the chunk form to a GPU kernel on tiles";
   let description = [{

@@ -27,10 +27,15 @@ struct ChunkwiseCPUOptions : mlir::PassPipelineOptions<ChunkwiseCPUOptions> {
       *this, "keep-rounding",
       llvm::cl::desc("round operands of products as a GPU would"),
       llvm::cl::init(false)};
+  Option<bool> hoist{
+      *this, "hoist",
+      llvm::cl::desc("one product less on the chain from state to state"),
+      llvm::cl::init(false)};
 };
 
-/// Level 0 to the LLVM dialect for the CPU in chunks; functions as in
-/// buildSerialCPUPipeline. Attention and short convolutions go token by token.
+/// Level 0 to the LLVM dialect for the CPU in chunks, attention in tiles;
+/// functions as in buildSerialCPUPipeline. Short convolutions go token by
+/// token.
 void buildChunkwiseCPUPipeline(mlir::OpPassManager &pm,
                                const ChunkwiseCPUOptions &options);
 
