@@ -187,6 +187,8 @@ void ChunkedLowering::emitChunk(Value n, Value h, Value t, Value rows,
                                 ArrayRef<Value> homes) {
   IRMapping mapping;
   for (auto [arg, buffer] : llvm::zip(op.getTokenArgs(), tokens)) {
+    if (arg.use_empty())
+      continue;
     int64_t heads =
         cast<MemRefType>(buffer.getType()).getDimSize(op.getHeadDim());
     Value view = rowsView(buffer, at(n, t, operandHead(heads, h)), rows);
