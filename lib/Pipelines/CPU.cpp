@@ -119,10 +119,10 @@ void linattn::buildChunkwiseCPUPipeline(OpPassManager &pm,
   addBufferization(pm);
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  // No allocation in a loop: tiles of every chunk share their memory.
+  pm.addNestedPass<func::FuncOp>(createTilesToVectors());
+  // No allocation in a loop: all chunks use the same tiles.
   pm.addNestedPass<func::FuncOp>(bufferization::createBufferHoistingPass());
   pm.addNestedPass<func::FuncOp>(bufferization::createBufferLoopHoistingPass());
-  pm.addNestedPass<func::FuncOp>(createTilesToVectors());
   ExpandMathOptions math;
   math.keepOthers = true;
   pm.addPass(createExpandMath(math));

@@ -231,7 +231,9 @@ def ChunkedToLoops : Pass<"lower-chunked-to-loops", "::mlir::func::FuncOp"> {
     So one body serves every chunk, its tiles are contiguous, and masks of what is
     0 behind the end anyway vanish. The state of a head stays in its destination;
     the state after a chunk is made in scratch memory and copied there last, which
-    keeps bufferization in place whatever was fused.
+    keeps bufferization in place whatever was fused (--linattn-tiles-to-vectors
+    removes the copy). Rows of the next chunk are prefetched, and products with a
+    decay product leave out what lies after a token.
 
     Roundings of the operands of products are dropped, since a CPU multiplies in
     f32 anyway; `keep-rounding` keeps them and shows what a GPU will err.
@@ -335,7 +337,9 @@ def TilesToVectors : Pass<"linattn-tiles-to-vectors", "::mlir::func::FuncOp"> {
     registers of an AVX2 machine: 12 sums, 2 columns, 1 row element); the columns
     are packed first, so that the innermost loop reads them in order; a product
     that adds to a fill with zeros starts from zeros in registers. A transposition
-    goes by blocks of 8x8. Elementwise operations, copies and reductions of the
+    goes by blocks of 8x8. Tiles whose lives do not meet share memory, and a state
+    that would be made in scratch memory and copied home is made there, if nothing
+    reads the old one any more. Elementwise operations, copies and reductions of the
     last dimension become loops over vectors of it, the rest plain loops.
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect",
