@@ -210,9 +210,14 @@ def explain_command(args):
         return
     folder = code.entry(module, op.options)
     about = code.description(folder, op.name)
-    rows = [("lowering", about["lowering"])]
+    plan = about.get("plan", {})
+    rows = [("plan", plan.get("name") or about.get("lowering", ""))]
+    rows += [(n, v) for n, v in plan.items() if n != "name"]
+    rows += [
+        (f"kernel {launch['kernel']}", f"blocks of {launch['block']} threads")
+        for launch in about.get("launches", ())
+    ]
     rows += [(f"tool: {n}", v) for n, v in about["tools"].items()]
-    rows += [(n, v) for n, v in about.get("launch", {}).items() if n != "grid"]
     rows += [
         (n, v) for n, v in about.get("resources", {}).items() if not isinstance(v, list)
     ]

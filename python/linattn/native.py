@@ -2,6 +2,8 @@
 
 import sys
 import threading
+from functools import lru_cache
+from pathlib import Path
 
 from .errors import CompileError
 
@@ -35,5 +37,14 @@ def compile_text(text, function, *, target, lowering, chunk, mma, keep_rounding,
                  cpu, assemble=True):
     return parse(text).compile(
         target, lowering, function, cpu, mma, chunk, keep_rounding, False, assemble,
-        sys.executable,
+        in_environment(),
     )
+
+
+@lru_cache(maxsize=1)
+def in_environment():
+    """A file in bin/ of this Python's environment: ptxas is looked for from there.
+    Not the interpreter, which may be a link to somewhere else."""
+    folder = Path(sys.prefix) / "bin"
+    files = (p for p in sorted(folder.glob("*")) if p.is_file() and not p.is_symlink())
+    return str(next(files, sys.executable))
