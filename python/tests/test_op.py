@@ -354,3 +354,30 @@ def test_a_cached_call_needs_no_compiler(tmp_path):
     ]
     assert outputs[0].strip() == "True"
     assert outputs[1].strip() == "False"
+
+
+def test_on_a_simulated_gpu(tmp_path):
+    """Compiled here, launched by the runtime, on a driver that simulates."""
+    lib = ROOT / "build" / "lib"
+    runtime, driver = lib / "liblinattn_runtime.so", lib / "liblinattn-simulated-libcuda.so"
+    if not (runtime.exists() and driver.exists()):
+        pytest.skip("the runtime and its simulated driver are not built")
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import numpy as np, test_op\n"
+        "arrays = test_op.draw(1, 3, 2, 8, 8)\n"
+        "op = test_op.linattn.compile(test_op.gated_delta, target='sm_90a')\n"
+        "test_op.close(op(*arrays), test_op.expected(arrays))\n"
+        "s0 = np.ones((1, 2, 8, 8), np.float32)\n"
+        "found = op(*arrays, initial_state=s0)\n"
+        "test_op.close(found, test_op.expected(arrays, s0))\n"
+    )
+    env = {
+        **os.environ, "LINATTN_RUNTIME": str(runtime), "LINATTN_LIBCUDA": str(driver),
+        "PYTHONPATH": str(ROOT / "python"), "LINATTN_CACHE_DIR": str(tmp_path),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(ROOT / "python" / "tests")], env=env,
+        capture_output=True, text=True, timeout=200,
+    )
+    assert done.returncode == 0, done.stderr
