@@ -230,3 +230,14 @@ def test_exchange_with_upstream_bindings(context):
     again = ir.Module.parse(back, context)
     assert expressions(again) == expressions(gated_deltanet(context))
 
+
+
+@pytest.mark.parametrize("name", ["_call", "_compiler"])
+def test_stubs_are_up_to_date(name, tmp_path):
+    pytest.importorskip("nanobind")
+    path = tmp_path / f"{name}.pyi"
+    subprocess.run(
+        [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", f"linattn.{name}", "-o", path],
+        check=True, env={**os.environ, "PYTHONPATH": str(ROOT / "python")},
+    )
+    assert path.read_text() == (ROOT / "python" / "linattn" / f"{name}.pyi").read_text()
