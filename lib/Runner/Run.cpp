@@ -281,7 +281,9 @@ private:
   /// Whether the chunk form rounds operands of products to 16 bits.
   bool roundsProducts() const {
     const Target &target = options.target;
-    if (target.lowering != "chunkwise" || !target.keepRounding)
+    // A device rounds as the region says.
+    if (target.lowering != "chunkwise" ||
+        (target.device == "cpu" && !target.keepRounding))
       return false;
     if (!target.mma.empty())
       return target.mma == "bf16" || target.mma == "f16";

@@ -4,13 +4,22 @@
 #define LINATTN_LIB_SIMULATOR_BULKCOPY_H
 
 #include "Access.h"
+#include "InstrTable.h"
 
 namespace linattn::sim {
 
 enum class Reduce : uint8_t { None, Add, Min, Max, Inc, Dec, And, Or, Xor };
 
-/// The reduction that a word of an opcode names; None if it names none.
-Reduce reduceOf(llvm::StringRef word);
+/// Where Instr::detail holds the reduction, below the bits of each instruction.
+constexpr unsigned reduceShift = 8;
+/// These bits for the reduction that an opcode names; 0 if it names none.
+uint32_t reductionIn(const Words &words);
+inline Reduce reductionOf(const Instr &i) {
+  return Reduce(i.detail >> reduceShift);
+}
+/// An error unless the instruction has so many operands.
+llvm::Error needsOperands(const Instr &i, unsigned count);
+
 /// Combines elements of a type: to = op(to, from).
 void reduceElements(Reduce op, Type type, uint8_t *to, const uint8_t *from,
                     uint64_t bytes);

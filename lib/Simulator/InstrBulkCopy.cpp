@@ -23,7 +23,7 @@ namespace linattn::sim {
 // Shared with tensor copies
 //===----------------------------------------------------------------------===//
 
-Reduce reduceOf(StringRef word) {
+static Reduce reduceOf(StringRef word) {
   return StringSwitch<Reduce>(word)
       .Case("add", Reduce::Add)
       .Case("min", Reduce::Min)
@@ -34,6 +34,21 @@ Reduce reduceOf(StringRef word) {
       .Case("or", Reduce::Or)
       .Case("xor", Reduce::Xor)
       .Default(Reduce::None);
+}
+
+uint32_t reductionIn(const Words &words) {
+  if (words[0] == "red" || words[1] == "reduce")
+    for (StringRef word : words)
+      if (Reduce op = reduceOf(word); op != Reduce::None)
+        return uint32_t(op) << reduceShift;
+  return 0;
+}
+
+Error needsOperands(const Instr &i, unsigned count) {
+  if (i.numArgs == count)
+    return Error::success();
+  return createStringError("needs " + Twine(count) + " operands, got " +
+                           Twine(unsigned(i.numArgs)));
 }
 
 template <typename T> static T combine(Reduce op, T a, T b) {
@@ -147,7 +162,6 @@ enum BulkBits {
   BulkHint = 8,
   BulkByteMask = 16,
 };
-constexpr unsigned reduceShift = 8;
 
 struct BulkCopy {
   StateSpace toSpace, fromSpace;
@@ -158,7 +172,7 @@ struct BulkCopy {
 void performBulk(AsyncWork &work, const BulkCopy &c) {
   Warp &w = *work.issuer;
   const Instr &i = *work.instr;
-  Reduce op = Reduce(i.detail >> reduceShift);
+  Reduce op = reductionOf(i);
   bool toGlobal = i.detail & BulkToGlobal;
   constexpr uint8_t P = AccessAsyncProxy;
   Accessor reader{&w, &i, work.lane, &work};
@@ -244,14 +258,8 @@ Error decode(Instr &i, const Words &words) {
   }
   unsigned want = (toGlobal ? 3 : 4) + !!(i.detail & BulkMulticast) +
                   !!(i.detail & BulkHint) + !!(i.detail & BulkByteMask);
-  if (i.numArgs != want)
-    return createStringError("needs " + Twine(want) + " operands, got " +
-                             Twine(unsigned(i.numArgs)));
-  if (words[1] == "reduce")
-    for (StringRef word : words)
-      if (Reduce op = reduceOf(word); op != Reduce::None)
-        i.detail |= uint32_t(op) << reduceShift;
-  return Error::success();
+  i.detail |= reductionIn(words);
+  return needsOperands(i, want);
 }
 
 //===----------------------------------------------------------------------===//
@@ -302,7 +310,7 @@ Error decodeWait(Instr &i, const Words &words) {
 /// Operands: destination, value or vector, mbarrier.
 Step storeAsync(Warp &w, const Instr &i, uint32_t active) {
   unsigned element = typeBytes(i.type()), bytes = element * i.args[1].count;
-  Reduce op = Reduce(i.detail >> reduceShift);
+  Reduce op = reductionOf(i);
   for (uint32_t rest = active; rest; rest &= rest - 1) {
     unsigned lane = countr_zero(rest);
     std::array<uint8_t, 32> value{};
@@ -338,10 +346,7 @@ Error decodeStoreAsync(Instr &i, const Words &words) {
   unsigned count = std::max<unsigned>(1, i.vec);
   if (i.args[1].count != count)
     return createStringError("a vector of " + Twine(count) + " is needed");
-  if (words[0] == "red")
-    for (StringRef word : words)
-      if (Reduce op = reduceOf(word); op != Reduce::None)
-        i.detail |= uint32_t(op) << reduceShift;
+  i.detail |= reductionIn(words);
   return Error::success();
 }
 

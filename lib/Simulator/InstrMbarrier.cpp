@@ -87,24 +87,15 @@ Step arrive(Warp &w, const Instr &i, uint32_t active) {
   return Step::Next;
 }
 
-Step expectOnly(Warp &w, const Instr &i, uint32_t active) {
+/// Operands: address, bytes.
+template <void (*Apply)(const Accessor &, Mbarrier &, uint64_t)>
+Step bytesOnly(Warp &w, const Instr &i, uint32_t active) {
   for (uint32_t rest = active; rest; rest &= rest - 1) {
     unsigned lane = countr_zero(rest);
     Accessor who{&w, &i, lane};
     if (Mbarrier *bar =
             findMbarrier(who, i.space, addressOf(w, i.arg(0), lane)))
-      expectTx(who, *bar, uint32_t(w.read(i.arg(1), lane)));
-  }
-  return Step::Next;
-}
-
-Step completeOnly(Warp &w, const Instr &i, uint32_t active) {
-  for (uint32_t rest = active; rest; rest &= rest - 1) {
-    unsigned lane = countr_zero(rest);
-    Accessor who{&w, &i, lane};
-    if (Mbarrier *bar =
-            findMbarrier(who, i.space, addressOf(w, i.arg(0), lane)))
-      completeTx(who, *bar, uint32_t(w.read(i.arg(1), lane)));
+      Apply(who, *bar, uint32_t(w.read(i.arg(1), lane)));
   }
   return Step::Next;
 }
@@ -249,10 +240,10 @@ void registerMbarrier(InstrTable &t) {
   t.add("mbarrier.inval[.shared|.shared::cta].b64", "@", inval, K, A);
   t.add("mbarrier.expect_tx[.relaxed][.cta|.cluster][.shared|.shared::cta|"
         ".shared::cluster].b64",
-        "@ <u32", expectOnly, K, A);
+        "@ <u32", bytesOnly<expectTx>, K, A);
   t.add("mbarrier.complete_tx[.relaxed][.cta|.cluster][.shared|.shared::cta|"
         ".shared::cluster].b64",
-        "@ <u32", completeOnly, K, A);
+        "@ <u32", bytesOnly<completeTx>, K, A);
   t.add("mbarrier.arrive.*", "=b64 @ <u32?", arrive, K, A, decode);
   t.add("mbarrier.arrive_drop.*", "=b64 @ <u32?", arrive, K, A, decode);
   t.add("mbarrier.test_wait.parity.*", "=pred @ <b32", wait, K, A, decode);

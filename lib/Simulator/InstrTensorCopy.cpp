@@ -23,7 +23,6 @@ namespace linattn::sim {
 namespace {
 
 enum TensorBits { TensorStore = 1, TensorMulticast = 2, TensorHint = 4 };
-constexpr unsigned reduceShift = 8;
 
 struct TensorCopy {
   TensorMap map;
@@ -185,7 +184,7 @@ void performStore(AsyncWork &work, const TensorCopy &c) {
   const Instr &i = *work.instr;
   Accessor reader{&w, &i, work.lane, &work};
   Accessor writer{&w, &i, work.lane, work.writes.get()};
-  Reduce op = Reduce(i.detail >> reduceShift);
+  Reduce op = reductionOf(i);
   uint64_t rowBytes = c.rowBytes(), rows = c.rows();
   Place from =
       locateBox(w, i, c, work.lane, StateSpace::Shared, c.shared, P, reader);
@@ -328,16 +327,10 @@ Error decode(Instr &i, const Words &words) {
   }
   unsigned want = (mapArg ? 3 : 2) + !!(i.detail & TensorMulticast) +
                   !!(i.detail & TensorHint);
-  if (i.numArgs != want)
-    return createStringError("needs " + Twine(want) + " operands, got " +
-                             Twine(unsigned(i.numArgs)));
-  if (Error error = checkRank(words, i.args[mapArg]))
+  i.detail |= reductionIn(words);
+  if (Error error = needsOperands(i, want))
     return error;
-  if (words[1] == "reduce")
-    for (StringRef word : words)
-      if (Reduce op = reduceOf(word); op != Reduce::None)
-        i.detail |= uint32_t(op) << reduceShift;
-  return Error::success();
+  return checkRank(words, i.args[mapArg]);
 }
 
 Error decodePrefetch(Instr &i, const Words &words) {

@@ -10,6 +10,9 @@ class ModuleOp;
 namespace func {
 class FuncOp;
 }
+namespace gpu {
+class GPUModuleOp;
+}
 } // namespace mlir
 
 namespace linattn {

@@ -320,4 +320,49 @@ def TilesToVectors : Pass<"linattn-tiles-to-vectors", "::mlir::func::FuncOp"> {
     Statistic<"numTransposes", "transposes", "transpositions lowered">];
 }
 
+def ConvertTileToNVVM : Pass<"convert-tile-to-nvvm", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "kernels on tiles to what one lane does: scalars, llvm and nvvm";
+  let description = [{
+    Each `gpu.func` with `tile.warps` becomes an `llvm.func`. A tensor in registers
+    becomes one scalar per element that a lane holds (a 16-bit matrix in `acc`: a
+    vector of two neighbours, which is a register of an mma), also where loops
+    carry it; `arith` and `math` on tensors are repeated per register. A tile of
+    shared memory becomes addresses in one external array of which the launch
+    gives the size; offsets of tiles, of rows and of panels are constants, so that
+    few registers hold what differs by lane.
+
+    Products are `mma.sync` with `ldmatrix`; loads in the background `cp.async`;
+    vectors move between lanes by `shfl`. `stmatrix` is used from sm_90 on.
+
+    Before:
+
+    ```mlir
+    gpu.func @k(%out: memref<?x8xf32, strided<[8, 1]>>) kernel attributes {tile.warps = 1 : i64} {
+      %c0 = arith.constant 0 : index
+      %one = arith.constant dense<1.0> : tensor<16x8xf32, #tile.acc<warps = 1>>
+      tile.store %one, %out[%c0, %c0] dims = [0, 1]
+          : tensor<16x8xf32, #tile.acc<warps = 1>>, memref<?x8xf32, strided<[8, 1]>>
+      gpu.return
+    }
+    ```
+
+    After:
+
+    ```mlir
+    llvm.func @k(%out: !llvm.ptr<1>) attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 32, 1, 1>} {
+      %one = arith.constant 1.0 : f32
+      ..
+      llvm.store %one, %p : f32, !llvm.ptr<1>
+      llvm.return
+    }
+    ```
+
+    A memref argument becomes a pointer and one i64 for each stride that is not
+    known. `linattn.kernel` gets the threads of a block and the bytes of the arena.
+  }];
+  let options = [Option<"chip", "chip", "std::string", "\"sm_90a\"",
+    "the GPU, such as sm_80">];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels translated">];
+}
+
 #endif

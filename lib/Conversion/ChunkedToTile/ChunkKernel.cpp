@@ -32,9 +32,6 @@ static int64_t alignmentOf(RankedTensorType type) {
 }
 
 LogicalResult ChunkKernel::check(ChunkedOp op) {
-  if (op.getSnapshots())
-    return op.emitOpError("has no form on tiles yet: snapshots (the "
-                          "token-serial kernel runs it)");
   for (auto [i, arg] : llvm::enumerate(op.getTokenArgs())) {
     RankedTensorType type = tensorOf(arg);
     if (type.getRank() > 2)
@@ -262,6 +259,8 @@ void ChunkKernel::emitChunks(ArrayRef<Value> initial,
       next.push_back(emitter.getFragment(state, /*transposed=*/true));
     for (unsigned number : llvm::seq(op.getNumOutputs()))
       storeOutput(number);
+    if (op.getSnapshots())
+      storeSnapshots(i, next);
     if (channel)
       tile::ChannelReleaseOp::create(builder, loc, channel, i);
     if (!initial.empty())
@@ -366,11 +365,16 @@ Value ChunkKernel::loadState(unsigned number) {
 }
 
 void ChunkKernel::storeState(unsigned number, Value fragment) {
-  Value state = op.getStates()[number], arg = op.getStateArgs()[number];
   SmallVector<unsigned> targets(
       signature.getResult(op.getNumOutputs() + number));
   if (op.getSlots())
-    targets.push_back(*signature.getOperand(state));
+    targets.push_back(*signature.getOperand(op.getStates()[number]));
+  storeTo(targets, number, fragment, stateRow);
+}
+
+void ChunkKernel::storeTo(ArrayRef<unsigned> targets, unsigned number,
+                          Value fragment, ArrayRef<Value> row) {
+  Value state = op.getStates()[number], arg = op.getStateArgs()[number];
   if (targets.empty())
     return;
   Type stored = tensorOf(state).getElementType();
@@ -378,13 +382,44 @@ void ChunkKernel::storeState(unsigned number, Value fragment) {
     fragment = arith::TruncFOp::create(
         builder, loc, tensorOf(fragment).clone(stored), fragment);
   forOwner(isCut(arg, 1), [&] {
+    SmallVector<Value> indices(row);
+    indices.append({head, index(0), sliceBegin(arg, 1)});
+    int64_t rank = indices.size();
     for (unsigned target : targets)
       tile::StoreOp::create(
-          builder, loc, fragment, tensors[target],
-          ValueRange{stateRow, head, index(0), sliceBegin(arg, 1)},
-          ArrayRef<int64_t>{3, 2},
+          builder, loc, fragment, tensors[target], indices,
+          ArrayRef<int64_t>{rank - 1, rank - 2},
           ValueRange{sliceBound(arg, 1), sliceBound(arg, 0)}, uint64_t(16));
   });
+}
+
+/// The states at the ends of every `snapshots` tokens of the sequence and after
+/// its last: chunks end there.
+void ChunkKernel::storeSnapshots(Value i, ArrayRef<Value> states) {
+  Value every = index(*op.getSnapshots());
+  Value chunk = index(op.getChunk());
+  Value done = arith::MulIOp::create(builder, loc, i, chunk);
+  Value next = arith::AddIOp::create(builder, loc, done, chunk);
+  Value rest = arith::RemUIOp::create(builder, loc, next, every);
+  Value full = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                     rest, index(0));
+  Value last = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                                     next, length);
+  Value due = arith::OrIOp::create(builder, loc, full, last);
+  auto branch = scf::IfOp::create(builder, loc, due, false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value number = arith::DivUIOp::create(builder, loc, done, every);
+  SmallVector<Value, 2> row = {sequence, number};
+  if (op.isPacked()) {
+    // Each sequence before this one took one row more than it had full ones.
+    Value base = arith::DivUIOp::create(builder, loc, begin, every);
+    base = arith::AddIOp::create(builder, loc, base, sequence);
+    row = {arith::AddIOp::create(builder, loc, base, number)};
+  }
+  unsigned first = op.getNumOutputs() + op.getNumStates();
+  for (auto [state, fragment] : llvm::enumerate(states))
+    storeTo(signature.getResult(first + state), state, fragment, row);
 }
 
 void ChunkKernel::storeOutput(unsigned number) {
@@ -413,8 +448,6 @@ void ChunkKernel::storeOutput(unsigned number) {
   Value smem = emitter.getShared(value);
   int64_t inner = indices.size();
   indices.push_back(sliceBegin(value, 1));
-  int64_t align =
-      std::max<int64_t>(alignmentOf(type), type.getElementTypeBitWidth() / 8);
   forOwner(isCut(value, 1), [&] {
     for (unsigned target : targets)
       tile::StoreOp::create(builder, loc, smem, tensors[target], indices,

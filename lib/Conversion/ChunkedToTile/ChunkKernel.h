@@ -50,6 +50,10 @@ private:
   void loadParams();
   Value loadState(unsigned number);
   void storeState(unsigned number, Value fragment);
+  /// Writes a state to a row of states in memory.
+  void storeTo(llvm::ArrayRef<unsigned> targets, unsigned number,
+               Value fragment, llvm::ArrayRef<Value> row);
+  void storeSnapshots(Value i, llvm::ArrayRef<Value> states);
   void storeOutput(unsigned number);
   /// Where the slice of a dimension begins, and how much of it there is.
   Value sliceBegin(Value value, unsigned dim);

@@ -98,17 +98,11 @@ Value TileEmitter::gamma(DecayProductOp product, RankedTensorType type,
     Value decay = math::ExpOp::create(builder, loc, exponent, flags);
     matrix = arith::MulFOp::create(builder, loc, matrix, decay);
   }
-  auto indices = [&](Attribute layout, int64_t size) -> Value {
-    return tile::IotaOp::create(
-        builder, loc,
-        RankedTensorType::get({size}, builder.getI32Type(), layout),
-        uint64_t(0));
-  };
   RankedTensorType integers = type.clone(builder.getI32Type());
   Value i = tile::SplatRowOp::create(builder, loc, integers,
-                                     indices(row, type.getDimSize(0)));
+                                     iota(row, type.getDimSize(0)));
   Value j = tile::SplatColOp::create(builder, loc, integers,
-                                     indices(col, type.getDimSize(1)));
+                                     iota(col, type.getDimSize(1)));
   auto predicate = product.isBefore(0, 0) ? arith::CmpIPredicate::sle
                                           : arith::CmpIPredicate::slt;
   Value before = arith::CmpIOp::create(builder, loc, predicate, j, i);

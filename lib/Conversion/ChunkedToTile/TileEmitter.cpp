@@ -188,7 +188,92 @@ Value TileEmitter::getShared(Value value) {
   return made;
 }
 
+//===----------------------------------------------------------------------===//
+// Padding
+//===----------------------------------------------------------------------===//
+
+Value TileEmitter::iota(Attribute layout, int64_t size) {
+  return tile::IotaOp::create(
+      builder, loc,
+      RankedTensorType::get({size}, builder.getI32Type(), layout), uint64_t(0));
+}
+
+bool TileEmitter::isZeroPadded(Value value, unsigned dim) {
+  value = strip(value);
+  RankedTensorType type = tensorOf(value);
+  // A dimension that is cut combines with nothing.
+  if (plan.cutClass == classes.get(value, dim) ||
+      getTileSize(value, dim) == type.getDimSize(dim))
+    return true;
+  Operation *inner = value.getDefiningOp();
+  if (!inner)
+    return true; // Tokens and states are filled with 0.
+  if (isZero(value))
+    return true;
+  auto both = [&] {
+    return llvm::all_of(inner->getOperands(), [&](Value operand) {
+      return isZeroPadded(operand, dim);
+    });
+  };
+  return llvm::TypeSwitch<Operation *, bool>(inner)
+      .Case<arith::ExtFOp, arith::TruncFOp, arith::NegFOp, arith::AddFOp,
+            arith::SubFOp, arith::MaximumFOp, arith::MinimumFOp>(
+          [&](auto) { return both(); })
+      .Case([&](arith::MulFOp product) {
+        return isZeroPadded(product.getLhs(), dim) ||
+               isZeroPadded(product.getRhs(), dim);
+      })
+      .Case([&](arith::SelectOp select) {
+        return isZeroPadded(select.getTrueValue(), dim) &&
+               isZeroPadded(select.getFalseValue(), dim);
+      })
+      .Case([&](linalg::TransposeOp transpose) {
+        return isZeroPadded(transpose.getInput(),
+                            transpose.getPermutation()[dim]);
+      })
+      .Case([&](linalg::MatmulOp matmul) {
+        return isZeroPadded(matmul.getInputs()[dim], dim) &&
+               isZeroPadded(matmul.getOutputs()[0], dim);
+      })
+      .Default([](Operation *) { return false; });
+}
+
+/// 0 beyond the sizes of a matrix, so that sums over it see nothing there.
+Value TileEmitter::maskPadding(Value value, Value fragment, bool transposed) {
+  RankedTensorType type = tensorOf(fragment);
+  for (unsigned dim : {0u, 1u}) {
+    if (isZeroPadded(value, dim))
+      continue;
+    bool alongRows = (dim == 0) != transposed;
+    RankedTensorType integers = type.clone(builder.getI32Type());
+    Value at;
+    if (alongRows)
+      at = tile::SplatRowOp::create(
+          builder, loc, integers,
+          iota(tile::RowAttr::get(context, plan.warps), type.getDimSize(0)));
+    else
+      at = tile::SplatColOp::create(
+          builder, loc, integers,
+          iota(tile::ColAttr::get(context), type.getDimSize(1)));
+    Value inside = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::slt, at,
+        constant(integers, tensorOf(value).getDimSize(dim)));
+    fragment = arith::SelectOp::create(builder, loc, inside, fragment,
+                                       constant(type, 0));
+  }
+  return fragment;
+}
+
 Value TileEmitter::makeFragment(Value value, bool transposed) {
+  Value fragment = makeUnmasked(value, transposed);
+  // What is held in the other direction was masked when it was made.
+  if (!value.getDefiningOp() || transposed != isTransposed(value) ||
+      tensorOf(value).getElementType().isInteger())
+    return fragment;
+  return maskPadding(value, fragment, transposed);
+}
+
+Value TileEmitter::makeUnmasked(Value value, bool transposed) {
   RankedTensorType type = getFragmentType(value, transposed);
   DenseElementsAttr dense;
   if (matchPattern(value, m_Constant(&dense)))
@@ -353,6 +438,8 @@ Attribute TileEmitter::naturalLayout(Value value) {
   Operation *inner = value.getDefiningOp();
   if (!inner)
     return getLanes(value);
+  if (isa<tensor::ExtractSliceOp>(inner))
+    return tile::ColAttr::get(context);
   if (auto reduce = dyn_cast<linalg::ReduceOp>(inner)) {
     Value input = reduce.getInputs()[0];
     bool alongRows = reduce.getDimensions() == ArrayRef<int64_t>{1};
@@ -399,10 +486,42 @@ Value TileEmitter::makeVector(Value value, Attribute layout) {
     return decayVector(scan);
   if (auto reduce = dyn_cast<linalg::ReduceOp>(inner))
     return reduceVector(reduce);
+  if (auto column = dyn_cast<tensor::ExtractSliceOp>(inner))
+    return columnVector(column.getSource(), column.getStaticOffset(1));
   SmallVector<Value> operands;
   for (Value operand : inner->getOperands())
     operands.push_back(getVector(operand, layout));
   return cloneElementwise(inner, operands, type);
+}
+
+/// One value column of a matrix: all its others set to 0, and summed.
+Value TileEmitter::columnVector(Value matrix, int64_t column) {
+  Value fragment = getFragment(matrix, /*transposed=*/true);
+  RankedTensorType type = tensorOf(fragment);
+  RankedTensorType integers = type.clone(builder.getI32Type());
+  Value at = tile::SplatRowOp::create(
+      builder, loc, integers,
+      iota(tile::RowAttr::get(context, plan.warps), type.getDimSize(0)));
+  Value isColumn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                         at, constant(integers, column));
+  Value only = arith::SelectOp::create(builder, loc, isColumn, fragment,
+                                       constant(type, 0));
+  return sumRows(tile::Combine::Add, only);
+}
+
+/// Combines the rows of a matrix into a vector over its columns.
+Value TileEmitter::sumRows(tile::Combine kind, Value fragment) {
+  RankedTensorType type = tensorOf(fragment);
+  Value scratch;
+  int64_t warps = std::min(plan.warps, type.getDimSize(0) / tile::kRowTile);
+  if (warps > 1)
+    scratch = tile::AllocOp::create(
+        builder, loc,
+        tile::SmemType::get(context, {warps, type.getDimSize(1)},
+                            type.getElementType(), 0),
+        IntegerAttr());
+  return tile::ReduceOp::create(builder, loc, tile::getColType(type), kind,
+                                fragment, uint64_t(0), scratch);
 }
 
 Value TileEmitter::convertVector(Value vector, Attribute layout) {
@@ -439,21 +558,14 @@ Value TileEmitter::reduceVector(linalg::ReduceOp reduce) {
   Value fragment = getFragment(input, transposed);
   RankedTensorType type = tensorOf(fragment);
   bool alongRows = reduce.getDimensions() == ArrayRef<int64_t>{1};
-  int64_t axis = alongRows != transposed ? 1 : 0;
-  RankedTensorType resultType =
-      axis == 1 ? tile::getRowType(type) : tile::getColType(type);
-  Value scratch;
-  int64_t warps = std::min(plan.warps, type.getDimSize(0) / tile::kRowTile);
-  if (axis == 0 && warps > 1)
-    scratch = tile::AllocOp::create(
-        builder, loc,
-        tile::SmemType::get(context, {warps, type.getDimSize(1)},
-                            type.getElementType(), 0),
-        IntegerAttr());
   tile::Combine kind = *combineOf(reduce);
-  Value result = tile::ReduceOp::create(builder, loc, resultType, kind,
-                                        fragment, uint64_t(axis), scratch);
-  Value init = getVector(reduce.getInits()[0], resultType.getEncoding());
+  Value result;
+  if (alongRows != transposed)
+    result = tile::ReduceOp::create(builder, loc, tile::getRowType(type), kind,
+                                    fragment, uint64_t(1), Value());
+  else
+    result = sumRows(kind, fragment);
+  Value init = getVector(reduce.getInits()[0], tensorOf(result).getEncoding());
   Operation *combiner = &reduce.getCombiner().front().front();
   return binary(combiner->getName().getStringRef(), result, init);
 }
@@ -551,6 +663,17 @@ LogicalResult TileEmitter::check(ChunkedOp op) {
     if (auto solve = dyn_cast<UnitLowerSolveOp>(inner)) {
       if (!solve.isInverse() || solve.getTransposed())
         return refuse(&inner, "rates over value columns");
+      continue;
+    }
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(inner)) {
+      RankedTensorType source = slice.getSourceType();
+      if (source.getRank() != 2 || slice.getType().getRank() != 1 ||
+          slice.getType().getDimSize(0) != source.getDimSize(0) ||
+          !source.getElementType().isF32() ||
+          ShapedType::isDynamic(slice.getStaticOffset(1)) ||
+          isa<BlockArgument>(slice.getSource()))
+        return refuse(&inner, "slices are columns of f32 matrices of the "
+                              "region");
       continue;
     }
     if (auto reduce = dyn_cast<linalg::ReduceOp>(inner)) {

@@ -85,7 +85,12 @@ private:
                                mlir::RankedTensorType type);
   bool isZeroBeyond(mlir::Value value);
 
+  /// Whether elements beyond the size of a dimension, up to its tile's, are 0.
+  bool isZeroPadded(mlir::Value value, unsigned dim);
+  mlir::Value maskPadding(mlir::Value value, mlir::Value fragment,
+                          bool transposed);
   mlir::Value makeFragment(mlir::Value value, bool transposed);
+  mlir::Value makeUnmasked(mlir::Value value, bool transposed);
   mlir::Value broadcastFragment(mlir::linalg::BroadcastOp op, bool transposed);
   mlir::Value matmulFragment(mlir::linalg::MatmulOp op, bool transposed);
   mlir::Value productFragment(DecayProductOp op);
@@ -97,6 +102,9 @@ private:
   mlir::Value convertVector(mlir::Value vector, mlir::Attribute layout);
   mlir::Value validVector(mlir::Value value, mlir::Attribute layout);
   mlir::Value reduceVector(mlir::linalg::ReduceOp op);
+  mlir::Value sumRows(tile::Combine kind, mlir::Value fragment);
+  mlir::Value columnVector(mlir::Value matrix, int64_t column);
+  mlir::Value iota(mlir::Attribute layout, int64_t size);
   mlir::Value makeScalar(mlir::Value value);
 
   // Decays (TileDecays.cpp).

@@ -96,8 +96,7 @@ struct RecurrenceToSIMTPass
     if (failed(kernel.run(module, func.getName())))
       return failure();
     Operation *made = module.lookupSymbol(func.getName());
-    made->setAttr(kKernelAttr, signature->describe("token-serial SIMT",
-                                                   describeLaunch(op, *plan)));
+    made->setAttr(kKernelAttr, signature->describe(describeLaunch(op, *plan)));
     func.erase();
     ++numKernels;
     return success();

@@ -253,13 +253,17 @@ LogicalResult MmaOp::verify() {
   return success();
 }
 
-/// The matrix and its inverse as two 16-bit terms each, and the diagonal blocks
-/// in f32, in rows of 4 bytes more than their own, so that rows begin in other
-/// banks.
+/// A slot for each row tile, and for each warp: what its row has left of the
+/// diagonal block in two 16-bit terms, or that block in f32, and the inverse of
+/// the block in two terms. Rows are 16 bytes longer than what they hold, so that
+/// they begin in other banks.
 int64_t UnitLowerInverseOp::getScratchBytes(int64_t n, int64_t warps) {
-  int64_t terms = 2 * 2 * n * n * 2;
-  int64_t diagonal = n / kRowTile * kRowTile * (kRowTile + 1) * 4;
-  return llvm::alignTo(terms + diagonal, 16);
+  constexpr int64_t pad = 16;
+  int64_t tiles = n / kRowTile;
+  int64_t left = 2 * kRowTile * ((n - kRowTile) * 2 + pad);
+  int64_t block = kRowTile * (kRowTile * 4 + pad);
+  int64_t inverse = tiles > 1 ? 2 * kRowTile * (kRowTile * 2 + pad) : 0;
+  return std::max(tiles, warps) * (std::max(left, block) + inverse);
 }
 
 LogicalResult UnitLowerInverseOp::verify() {
