@@ -72,8 +72,7 @@ void linattn::buildChunkwiseToTilePipeline(
   tiles.slice = options.slice;
   pm.addPass(createChunkedToTile(tiles));
 
-  OpPassManager &kernels =
-      pm.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   tile::PipelineLoadsPassOptions loads;

@@ -70,16 +70,14 @@ struct Descriptor {
 
 constexpr size_t kMaxArguments = 64;
 
-template <size_t>
-using Pointer = void *;
+template <size_t> using Pointer = void *;
 
 template <size_t... i>
 void callWith(void *entry, void **arguments, std::index_sequence<i...>) {
   reinterpret_cast<void (*)(Pointer<i>...)>(entry)(arguments[i]...);
 }
 
-template <size_t count>
-void callCount(void *entry, void **arguments) {
+template <size_t count> void callCount(void *entry, void **arguments) {
   callWith(entry, arguments, std::make_index_sequence<count>());
 }
 
@@ -188,7 +186,8 @@ bool Kernel::fits(const Argument &argument, const Array &array) const {
       array.rank != int(argument.shape.size()) || array.deviceType != 1)
     return false;
   for (int i = 0; i < array.rank; ++i)
-    if (argument.shape[i].symbol < 0 && argument.shape[i].size != array.shape[i])
+    if (argument.shape[i].symbol < 0 &&
+        argument.shape[i].size != array.shape[i])
       return false;
   return true;
 }
@@ -209,7 +208,8 @@ void Kernel::checkSizes(const std::vector<Array *> &arrays,
       int64_t value = array.shape[d] - dim.plus;
       if (value < 0)
         refuse(argument, "has at least " + std::to_string(dim.plus) +
-                             " elements, got " + std::to_string(array.shape[d]));
+                             " elements, got " +
+                             std::to_string(array.shape[d]));
       int &seen = first[dim.symbol];
       if (seen < 0) {
         seen = int(i);
@@ -233,15 +233,13 @@ void Kernel::checkSizes(const std::vector<Array *> &arrays,
   }
 }
 
-template <typename T, typename F>
-void forEach(const Array &array, F function) {
+template <typename T, typename F> void forEach(const Array &array, F function) {
   for (int64_t i = 0; i < array.shape[0]; ++i)
     function(i, int64_t(reinterpret_cast<const T *>(
                     array.data)[i * array.strides[0]]));
 }
 
-template <typename F>
-void forEachInteger(const Array &array, F function) {
+template <typename F> void forEachInteger(const Array &array, F function) {
   if (array.dtype == DType::I32)
     forEach<int32_t>(array, function);
   else
@@ -279,8 +277,8 @@ void Kernel::checkNumbers(const Argument &argument, const Array &array,
                              ", got " + std::to_string(value) + " at " +
                              std::to_string(i));
       if (taken[size_t(value)])
-        refuse(argument, "names each row once, got " + std::to_string(value) +
-                             " twice");
+        refuse(argument,
+               "names each row once, got " + std::to_string(value) + " twice");
       taken[size_t(value)] = true;
     });
   }
@@ -401,8 +399,8 @@ nb::tuple describe(nb::handle object) {
     shape.append(array.shape[i]);
     strides.append(array.strides[i]);
   }
-  std::string dtype = array.dtype == DType::Other ? array.otherType
-                                                  : nameOf(array.dtype);
+  std::string dtype =
+      array.dtype == DType::Other ? array.otherType : nameOf(array.dtype);
   return nb::make_tuple(nb::tuple(shape), nb::tuple(strides), dtype,
                         array.deviceType, array.deviceId);
 }
@@ -412,12 +410,12 @@ nb::tuple describe(nb::handle object) {
 NB_MODULE(_call, m) {
   m.doc() = "Calls of compiled functions; no compiler inside.";
   nb::class_<Kernel>(m, "Kernel", "A compiled function for the CPU.")
-      .def(nb::init<uintptr_t, uintptr_t, nb::list, nb::list, int,
-                    nb::object>(),
-           "entry"_a, "sizes"_a, "arguments"_a, "results"_a, "symbols"_a,
-           "keep"_a,
-           "Addresses of the function and of the one that gives the sizes of "
-           "its results; `keep` holds their code.")
+      .def(
+          nb::init<uintptr_t, uintptr_t, nb::list, nb::list, int, nb::object>(),
+          "entry"_a, "sizes"_a, "arguments"_a, "results"_a, "symbols"_a,
+          "keep"_a,
+          "Addresses of the function and of the one that gives the sizes of "
+          "its results; `keep` holds their code.")
       .def("call", &Kernel::call, "args"_a, "make"_a, "finish"_a.none(),
            "Runs on arrays. NotImplemented if they are of other types or fixed "
            "sizes than the function was compiled for.");

@@ -133,28 +133,30 @@ static Artifact compile(const Module &module, const std::string &target,
 
 static LoadedKernel load(nb::bytes object, const std::string &function) {
   char *error = nullptr;
-  LinAttnKernel *kernel = linattnKernelLoadObject(
-      object.c_str(), object.size(), function.c_str(), &error);
+  LinAttnKernel *kernel = linattnKernelLoadObject(object.c_str(), object.size(),
+                                                  function.c_str(), &error);
   if (!kernel)
     throw CompileError(take(error));
   return {std::shared_ptr<LinAttnKernel>(kernel, linattnKernelDestroy)};
 }
 
 void linattn::python::bindModule(nb::module_ &m) {
-  nb::class_<Artifact>(m, "Artifact", "Code of one function; None for a part "
-                                      "that it does not have.")
+  nb::class_<Artifact>(m, "Artifact",
+                       "Code of one function; None for a part "
+                       "that it does not have.")
       .def_prop_ro("name",
                    [](const Artifact &a) {
                      return linattnArtifactGetName(a.artifact.get());
                    })
-      .def_prop_ro("description",
-                   [](const Artifact &a) {
-                     return a.part(LINATTN_PART_DESCRIPTION);
-                   })
-      .def_prop_ro("object",
-                   [](const Artifact &a) { return a.part(LINATTN_PART_OBJECT); })
-      .def_prop_ro("header",
-                   [](const Artifact &a) { return a.part(LINATTN_PART_HEADER); })
+      .def_prop_ro(
+          "description",
+          [](const Artifact &a) { return a.part(LINATTN_PART_DESCRIPTION); })
+      .def_prop_ro(
+          "object",
+          [](const Artifact &a) { return a.part(LINATTN_PART_OBJECT); })
+      .def_prop_ro(
+          "header",
+          [](const Artifact &a) { return a.part(LINATTN_PART_HEADER); })
       .def_prop_ro("ptx",
                    [](const Artifact &a) { return a.part(LINATTN_PART_PTX); })
       .def_prop_ro("cubin", [](const Artifact &a) {

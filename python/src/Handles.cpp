@@ -39,9 +39,10 @@ void Diagnostics::add(MlirDiagnostic diagnostic) {
     text += "\n";
   if (mlirLocationIsAFileLineColRange(location))
     text +=
-        str(mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(
-            location))) +
-        ":" + std::to_string(mlirLocationFileLineColRangeGetStartLine(location)) +
+        str(mlirIdentifierStr(
+            mlirLocationFileLineColRangeGetFilename(location))) +
+        ":" +
+        std::to_string(mlirLocationFileLineColRangeGetStartLine(location)) +
         ":" +
         std::to_string(mlirLocationFileLineColRangeGetStartColumn(location)) +
         ": ";

@@ -110,16 +110,15 @@ static void verify(const Operation &op) {
 static void bindOperation(nb::module_ &m) {
   nb::class_<Operation>(m, "Operation", "An operation.")
       .def_static("create", &make, "name"_a, "location"_a,
-                  "operands"_a = std::vector<Value>(),
-                  "results"_a = nb::none(), "attributes"_a = nb::dict(),
-                  "regions"_a = 0,
+                  "operands"_a = std::vector<Value>(), "results"_a = nb::none(),
+                  "attributes"_a = nb::dict(), "regions"_a = 0,
                   "An operation that is in no block yet. `results` are types; "
                   "None infers them.")
       .def_prop_ro("name",
                    [](const Operation &op) {
                      op.check();
-                     return str(mlirIdentifierStr(
-                         mlirOperationGetName(op.operation)));
+                     return str(
+                         mlirIdentifierStr(mlirOperationGetName(op.operation)));
                    })
       .def_prop_ro("operands", &operands)
       .def_prop_ro("results", &results)
@@ -127,20 +126,21 @@ static void bindOperation(nb::module_ &m) {
                    [](const Operation &op) {
                      std::vector<Value> all = results(op);
                      if (all.size() != 1)
-                       throw nb::value_error(
-                           ("the operation has " + std::to_string(all.size()) +
-                            " results, not one")
-                               .c_str());
+                       throw nb::value_error(("the operation has " +
+                                              std::to_string(all.size()) +
+                                              " results, not one")
+                                                 .c_str());
                      return all[0];
                    })
       .def_prop_ro("attributes", &attributes)
-      .def("set_attribute",
-           [](Operation &op, const std::string &name, const Attribute &value) {
-             op.check();
-             mlirOperationSetAttributeByName(op.operation, view(name),
-                                             value.attribute);
-           },
-           "name"_a, "value"_a)
+      .def(
+          "set_attribute",
+          [](Operation &op, const std::string &name, const Attribute &value) {
+            op.check();
+            mlirOperationSetAttributeByName(op.operation, view(name),
+                                            value.attribute);
+          },
+          "name"_a, "value"_a)
       .def_prop_ro("regions",
                    [](const Operation &op) {
                      op.check();
@@ -148,8 +148,8 @@ static void bindOperation(nb::module_ &m) {
                      for (intptr_t i = 0,
                                    n = mlirOperationGetNumRegions(op.operation);
                           i < n; ++i)
-                       all.push_back(
-                           {{op.tree}, mlirOperationGetRegion(op.operation, i)});
+                       all.push_back({{op.tree},
+                                      mlirOperationGetRegion(op.operation, i)});
                      return all;
                    })
       .def_prop_ro("location",
@@ -169,8 +169,9 @@ static void bindOperation(nb::module_ &m) {
            })
       .def("__hash__",
            [](const Operation &op) { return size_t(op.operation.ptr) >> 4; })
-      .def("__str__",
-           [](const Operation &op) { return printOperation(op, false, false); });
+      .def("__str__", [](const Operation &op) {
+        return printOperation(op, false, false);
+      });
 }
 
 static Operation appendOperation(Block &block, Operation &op) {
@@ -196,17 +197,16 @@ static void bindBlock(nb::module_ &m) {
                                       mlirBlockGetArgument(block.block, i)});
                      return all;
                    })
-      .def_prop_ro("operations",
-                   [](const Block &block) {
-                     block.check();
-                     std::vector<Operation> all;
-                     for (MlirOperation op =
-                              mlirBlockGetFirstOperation(block.block);
-                          !mlirOperationIsNull(op);
-                          op = mlirOperationGetNextInBlock(op))
-                       all.push_back({{block.tree}, op});
-                     return all;
-                   })
+      .def_prop_ro(
+          "operations",
+          [](const Block &block) {
+            block.check();
+            std::vector<Operation> all;
+            for (MlirOperation op = mlirBlockGetFirstOperation(block.block);
+                 !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+              all.push_back({{block.tree}, op});
+            return all;
+          })
       .def("append", &appendOperation, "operation"_a,
            "Puts an operation at the end and returns it.");
   nb::class_<Region>(m, "Region", "A list of blocks.")
@@ -246,23 +246,24 @@ static void bindValue(nb::module_ &m) {
                      return Type{value.tree->context,
                                  mlirValueGetType(value.value)};
                    })
-      .def_prop_ro("owner",
-                   [](const Value &value) -> std::optional<Operation> {
-                     value.check();
-                     if (!mlirValueIsAOpResult(value.value))
-                       return std::nullopt;
-                     return Operation{{value.tree},
-                                      mlirOpResultGetOwner(value.value)};
-                   },
-                   "The operation that gives it; None for an argument.")
-      .def_prop_ro("index",
-                   [](const Value &value) {
-                     value.check();
-                     return mlirValueIsAOpResult(value.value)
-                                ? mlirOpResultGetResultNumber(value.value)
-                                : mlirBlockArgumentGetArgNumber(value.value);
-                   },
-                   "Its place among the results or arguments.")
+      .def_prop_ro(
+          "owner",
+          [](const Value &value) -> std::optional<Operation> {
+            value.check();
+            if (!mlirValueIsAOpResult(value.value))
+              return std::nullopt;
+            return Operation{{value.tree}, mlirOpResultGetOwner(value.value)};
+          },
+          "The operation that gives it; None for an argument.")
+      .def_prop_ro(
+          "index",
+          [](const Value &value) {
+            value.check();
+            return mlirValueIsAOpResult(value.value)
+                       ? mlirOpResultGetResultNumber(value.value)
+                       : mlirBlockArgumentGetArgNumber(value.value);
+          },
+          "Its place among the results or arguments.")
       .def("__eq__",
            [](const Value &a, nb::object b) {
              return nb::isinstance<Value>(b) &&

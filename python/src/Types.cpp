@@ -52,9 +52,9 @@ static std::string print(const Location &location) {
 
 static Type makeState(int64_t keys, int64_t values, const Type &element) {
   Diagnostics diagnostics(element.context);
-  MlirType type = linattnStateTypeGetChecked(
-      mlirLocationUnknownGet(element.context->get()), keys, values,
-      element.type);
+  MlirType type =
+      linattnStateTypeGetChecked(mlirLocationUnknownGet(element.context->get()),
+                                 keys, values, element.type);
   if (mlirTypeIsNull(type))
     diagnostics.raise("no such state");
   return {element.context, type};
@@ -116,8 +116,7 @@ static void bindType(nb::module_ &m) {
            })
       .def("__hash__", [](const Type &t) { return size_t(t.type.ptr) >> 4; })
       .def("__str__", [](const Type &t) { return print(t); })
-      .def("__repr__",
-           [](const Type &t) { return "Type(" + print(t) + ")"; });
+      .def("__repr__", [](const Type &t) { return "Type(" + print(t) + ")"; });
 }
 
 static void bindAttribute(nb::module_ &m) {
@@ -180,10 +179,9 @@ void linattn::python::bindTypes(nb::module_ &m) {
           "file",
           [](const std::string &file, unsigned line, unsigned column,
              ContextPtr context) {
-            return Location{context,
-                            mlirLocationFileLineColGet(context->get(),
-                                                       view(file), line,
-                                                       column)};
+            return Location{context, mlirLocationFileLineColGet(context->get(),
+                                                                view(file),
+                                                                line, column)};
           },
           "file"_a, "line"_a, "column"_a, "context"_a)
       .def_static(

@@ -91,8 +91,7 @@ void tilenvvm::emitStMatrix(OpBuilder &builder, Location loc, Value pointer,
 }
 
 void tilenvvm::emitMma(OpBuilder &builder, Location loc, Type element,
-                       ValueRange a, ValueRange b,
-                       MutableArrayRef<Value> acc) {
+                       ValueRange a, ValueRange b, MutableArrayRef<Value> acc) {
   NVVM::MMATypes type = element.isBF16()  ? NVVM::MMATypes::bf16
                         : element.isF16() ? NVVM::MMATypes::f16
                                           : NVVM::MMATypes::tf32;
@@ -118,8 +117,8 @@ void tilenvvm::emitMma(OpBuilder &builder, Location loc, Type element,
 }
 
 Value tilenvvm::emitToTF32(OpBuilder &builder, Location loc, Value value) {
-  return NVVM::ConvertFloatToTF32Op::create(
-      builder, loc, builder.getI32Type(), value, NVVM::FPRoundingMode::RNA);
+  return NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(),
+                                            value, NVVM::FPRoundingMode::RNA);
 }
 
 void tilenvvm::emitCopyAsync(OpBuilder &builder, Location loc, Value shared,

@@ -85,9 +85,9 @@ static Registers emitOnRegisters(Emitter &e, Operation *op,
     SmallVector<Value> values;
     for (const Registers &registers : operands)
       values.push_back(registers[i]);
-    result.push_back(apply(e, op, values,
-                           inPairs ? getRegisterType(type)
-                                   : type.getElementType()));
+    result.push_back(
+        apply(e, op, values,
+              inPairs ? getRegisterType(type) : type.getElementType()));
   }
   return inPairs ? result : e.packAs(type, result);
 }

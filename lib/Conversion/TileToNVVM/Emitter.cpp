@@ -107,8 +107,7 @@ Value Emitter::evaluate(const LaneSum &sum) {
 
 Value Emitter::isWriter(RankedTensorType type) {
   Replication copies = getReplication(type);
-  std::vector<int64_t> key = {copies.laneDiv, copies.laneMod,
-                              copies.warpCount};
+  std::vector<int64_t> key = {copies.laneDiv, copies.laneMod, copies.warpCount};
   auto it = writers.find(key);
   if (it != writers.end())
     return it->second;
@@ -218,8 +217,8 @@ Value Emitter::pointerTo(const SmemTile &tile, const LaneSum &viewRows,
   if (tile.dynamic) {
     pointer = advance(advance(arena, tile.dynamic), it->second);
   } else {
-    Value &known = pointers[{arena.getAsOpaquePointer(),
-                             it->second.getAsOpaquePointer()}];
+    Value &known =
+        pointers[{arena.getAsOpaquePointer(), it->second.getAsOpaquePointer()}];
     if (!known)
       known = hoisted([&] { return advance(arena, it->second); });
     pointer = known;

@@ -54,8 +54,7 @@ namespace {
 class TileAccess {
 public:
   TileAccess(Emitter &e, Value memref, ValueRange indices,
-             ArrayRef<int64_t> dims, ValueRange bounds,
-             ArrayRef<int64_t> shape)
+             ArrayRef<int64_t> dims, ValueRange bounds, ArrayRef<int64_t> shape)
       : e(e), array(e.arrays.lookup(memref)),
         bytes(bytesOf(array.type.getElementType())), dims(dims), shape(shape) {
     base = basePointer(e, array, indices);
@@ -160,8 +159,8 @@ forEachElement(Emitter &e, TileAccess &access, RankedTensorType type,
     Value inside, pointer = first;
     for (size_t axis = 0; axis < positions.size(); ++axis) {
       pointer = access.advance(pointer, axis, more[axis]);
-      inside = e.both(inside,
-                      access.isInside(axis, positions[axis], more[axis]));
+      inside =
+          e.both(inside, access.isInside(axis, positions[axis], more[axis]));
     }
     move(i, inside, pointer);
   }
@@ -173,13 +172,12 @@ LogicalResult linattn::tilenvvm::emitLoad(Emitter &e, LoadOp op) {
                     op.getBounds(), type.getShape());
   Registers elements;
   Type element = type.getElementType();
-  forEachElement(
-      e, access, type, [&](int64_t, Value inside, Value pointer) {
-        Registers loaded = e.orZero(inside, element, [&] {
-          return Registers{e.load(element, pointer, access.elementBytes())};
-        });
-        elements.push_back(loaded.front());
-      });
+  forEachElement(e, access, type, [&](int64_t, Value inside, Value pointer) {
+    Registers loaded = e.orZero(inside, element, [&] {
+      return Registers{e.load(element, pointer, access.elementBytes())};
+    });
+    elements.push_back(loaded.front());
+  });
   e.fragments[op.getResult()] = e.packAs(type, elements);
   return success();
 }
@@ -302,8 +300,8 @@ LogicalResult linattn::tilenvvm::emitLoadAsync(Emitter &e, LoadAsyncOp op) {
       }
       if (inner == 1)
         if (Value inside = access.isInside(0, turn.row, turn.moreRows))
-          valid = e.select(inside, valid ? valid : e.i32(pieces.bytes),
-                           e.i32(0));
+          valid =
+              e.select(inside, valid ? valid : e.i32(pieces.bytes), e.i32(0));
       emitCopyAsync(e.builder, e.loc, pieceAddress(e, tile, turn), turn.global,
                     pieces.bytes, valid);
     });

@@ -113,8 +113,8 @@ static int64_t slotBytes(int64_t size, int64_t allSlots) {
   return UnitLowerInverseOp::getScratchBytes(size, allSlots) / allSlots;
 }
 
-SmemTile Inverse::place(int64_t slot, bool own, int64_t offset,
-                        int64_t columns, int64_t rowBytes, Type element) {
+SmemTile Inverse::place(int64_t slot, bool own, int64_t offset, int64_t columns,
+                        int64_t rowBytes, Type element) {
   int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
   int64_t bytes = slotBytes(size, std::max(tiles, e.warps));
   SmemTile tile = scratch;
@@ -140,9 +140,8 @@ SmemTile Inverse::leftTerm(int64_t slot, bool own, bool isLow) {
 }
 
 SmemTile Inverse::inverseTerm(int64_t slot, bool own, bool isLow) {
-  return place(slot, own,
-               leftBytes(size) + isLow * kRowTile * kInverseRow, kRowTile,
-               kInverseRow, bf16);
+  return place(slot, own, leftBytes(size) + isLow * kRowTile * kInverseRow,
+               kRowTile, kInverseRow, bf16);
 }
 
 //===----------------------------------------------------------------------===//
@@ -156,8 +155,8 @@ Terms Inverse::split(const Square &block) {
     Value high = e.roundPair(block[i], block[i + 1], bf16);
     Value rest[2];
     for (int64_t j = 0; j < 2; ++j) {
-      Value wide = arith::ExtFOp::create(e.builder, e.loc, f32,
-                                         e.extract(high, j));
+      Value wide =
+          arith::ExtFOp::create(e.builder, e.loc, f32, e.extract(high, j));
       rest[j] = e.subF(block[i + j], wide);
     }
     terms.high.push_back(e.bitcast(high, i32));
@@ -228,10 +227,10 @@ Inverse::Rows Inverse::rowsOf(int64_t number, ValueRange elements) {
 Square Inverse::diagonalOf(Rows &rows) {
   Square diagonal = rows.a[rows.first];
   for (int64_t column = rows.first; column <= rows.last; ++column) {
-    Value isDiagonal = e.hoisted(
-        [&] { return e.isEqual(rows.tile, e.i32(column)); });
-    Value isLeft = e.hoisted(
-        [&] { return e.isLess(e.i32(column), rows.tile); });
+    Value isDiagonal =
+        e.hoisted([&] { return e.isEqual(rows.tile, e.i32(column)); });
+    Value isLeft =
+        e.hoisted([&] { return e.isLess(e.i32(column), rows.tile); });
     for (int64_t i = 0; i < 8; ++i) {
       Value &element = rows.a[column][i];
       if (column != rows.first)
@@ -264,17 +263,17 @@ Square Inverse::invertDiagonal(const Rows &rows, const Square &matrix) {
       row[r] = e.load(four, e.pointerTo(place, {}, {}, r, k), 16);
     for (int64_t i = k; i < k + 4; ++i)
       for (int64_t r = i + 1; r < kRowTile; ++r)
-        x[r] = math::FmaOp::create(e.builder, e.loc,
-                                   e.extract(row[r], i - k), x[i], x[r]);
+        x[r] = math::FmaOp::create(e.builder, e.loc, e.extract(row[r], i - k),
+                                   x[i], x[r]);
   }
   emitWarpBarrier(e.builder, e.loc);
   // Half of the lanes writes the lower rows.
   Value isUpper = e.hoisted([&] { return e.isLess(e.lane, e.i32(16)); });
   for (int64_t r = 0; r < kRowTile / 2; ++r)
-    e.store(e.select(isUpper, x[r], x[r + kRowTile / 2]),
-            e.pointerTo(place, LaneSum::ofLane(16, 2, kRowTile / 2), column, r,
-                        0),
-            4);
+    e.store(
+        e.select(isUpper, x[r], x[r + kRowTile / 2]),
+        e.pointerTo(place, LaneSum::ofLane(16, 2, kRowTile / 2), column, r, 0),
+        4);
   emitWarpBarrier(e.builder, e.loc);
   return Square(loadFragment(e, place, type));
 }
@@ -314,8 +313,8 @@ void Inverse::merge(Rows &rows, Registers &result) {
     terms[m] = split(rows.m[m]);
     SmallVector<Product> products;
     for (int64_t column = 0; column < m; ++column)
-      products.push_back({terms[m], loadLeft(m, false, column * kRowTile),
-                          rows.m[column]});
+      products.push_back(
+          {terms[m], loadLeft(m, false, column * kRowTile), rows.m[column]});
     multiply(products);
   }
   SmallVector<Square> blocks(tiles, Square(8, e.f32(0)));
@@ -324,13 +323,13 @@ void Inverse::merge(Rows &rows, Registers &result) {
     products.push_back({terms[column], loadInverse(column), blocks[column]});
   multiply(products);
   for (int64_t column = 0; column < tiles; ++column) {
-    Value isDiagonal = e.hoisted(
-        [&] { return e.isEqual(rows.tile, e.i32(column)); });
+    Value isDiagonal =
+        e.hoisted([&] { return e.isEqual(rows.tile, e.i32(column)); });
     bool maybe = column >= rows.first && column <= rows.last;
     for (int64_t i = 0; i < 8; ++i)
-      result.push_back(maybe ? e.select(isDiagonal, rows.diagonal[i],
-                                        blocks[column][i])
-                             : blocks[column][i]);
+      result.push_back(
+          maybe ? e.select(isDiagonal, rows.diagonal[i], blocks[column][i])
+                : blocks[column][i]);
   }
 }
 

@@ -47,10 +47,10 @@ llvm::SmallVector<mlir::Value, 4> loadOperandB(Emitter &e, const SmemTile &tile,
                                                int64_t row, int64_t column,
                                                int64_t count);
 /// Two elements beside each other, along a row or a column.
-llvm::SmallVector<mlir::Value, 4>
-loadPair(Emitter &e, const SmemTile &tile, const LaneSum &rows,
-         const LaneSum &columns, int64_t row, int64_t column,
-         bool alongColumns);
+llvm::SmallVector<mlir::Value, 4> loadPair(Emitter &e, const SmemTile &tile,
+                                           const LaneSum &rows,
+                                           const LaneSum &columns, int64_t row,
+                                           int64_t column, bool alongColumns);
 
 // Products.cpp
 llvm::LogicalResult emitMmaOp(Emitter &e, tile::MmaOp op);

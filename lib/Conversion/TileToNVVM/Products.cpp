@@ -19,8 +19,7 @@ class Product {
 public:
   Product(Emitter &e, MmaOp op)
       : e(e), op(op), type(cast<RankedTensorType>(op.getAcc().getType())),
-        acc(e.fragments.lookup(op.getAcc())),
-        blocks(type.getDimSize(1) / 8),
+        acc(e.fragments.lookup(op.getAcc())), blocks(type.getDimSize(1) / 8),
         rowTiles(acc.size() / (blocks * 4)), b(e.tiles.lookup(op.getB())) {
     if (isa<SmemType>(op.getA().getType()))
       aTile = e.tiles.lookup(op.getA());
@@ -113,7 +112,8 @@ SmallVector<Value, 4> Product::singleA(int64_t rowTile, int64_t k) {
     LaneSum rows = LaneSum::ofLane(4, 8, 1) + warpRows();
     for (int64_t more : {0, 8})
       pairs.append(loadPair(e, aTile, rows, LaneSum::ofLane(1, 4, 2),
-                            firstRow(rowTile) + more, k, /*alongColumns=*/true));
+                            firstRow(rowTile) + more, k,
+                            /*alongColumns=*/true));
   }
   // Rows l / 4 and l / 4 + 8 of the even columns, then of the odd ones.
   return {pairs[0], pairs[2], pairs[1], pairs[3]};

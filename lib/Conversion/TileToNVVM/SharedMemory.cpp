@@ -117,16 +117,14 @@ SmallVector<Value, 4> linattn::tilenvvm::loadOperandA(Emitter &e,
                                                       int64_t column) {
   bool transposed = tile.type.getTransposed();
   MatrixLanes lanes = matrixLanes(transposed);
-  Value pointer = e.pointerTo(tile, lanes.rows + warpRows, lanes.columns, row,
-                              column);
+  Value pointer =
+      e.pointerTo(tile, lanes.rows + warpRows, lanes.columns, row, column);
   return emitLdMatrix(e.builder, e.loc, pointer, 4, transposed);
 }
 
-SmallVector<Value, 4> linattn::tilenvvm::loadOperandB(Emitter &e,
-                                                      const SmemTile &tile,
-                                                      int64_t row,
-                                                      int64_t column,
-                                                      int64_t count) {
+SmallVector<Value, 4>
+linattn::tilenvvm::loadOperandB(Emitter &e, const SmemTile &tile, int64_t row,
+                                int64_t column, int64_t count) {
   // Lane l holds column l / 4, where of an accumulator it has row l / 4.
   bool transposed = tile.type.getTransposed();
   MatrixLanes lanes = matrixLanes(transposed);
@@ -209,8 +207,8 @@ Registers linattn::tilenvvm::loadFragment(Emitter &e, const SmemTile &tile,
       registers.push_back(e.load(element, pointer, bytes));
       return;
     }
-    Value piece = e.load(VectorType::get({width}, element), pointer,
-                         width * bytes);
+    Value piece =
+        e.load(VectorType::get({width}, element), pointer, width * bytes);
     for (int64_t i = 0; i < width; ++i)
       registers.push_back(e.extract(piece, i));
   });
@@ -222,15 +220,14 @@ void linattn::tilenvvm::storeByAllWarps(Emitter &e, const SmemTile &tile,
                                         ValueRange registers) {
   bool packed = isPacked(type);
   if (packed && e.capability >= 90 && hasMatrixRows(tile.type)) {
-    forEachMatrix(e, tile, type,
-                  [&](Value pointer, int64_t first, int64_t count) {
-                    SmallVector<Value> values;
-                    for (Value value : registers.slice(first, count))
-                      values.push_back(
-                          e.bitcast(value, e.builder.getI32Type()));
-                    emitStMatrix(e.builder, e.loc, pointer, values,
-                                 tile.type.getTransposed());
-                  });
+    forEachMatrix(
+        e, tile, type, [&](Value pointer, int64_t first, int64_t count) {
+          SmallVector<Value> values;
+          for (Value value : registers.slice(first, count))
+            values.push_back(e.bitcast(value, e.builder.getI32Type()));
+          emitStMatrix(e.builder, e.loc, pointer, values,
+                       tile.type.getTransposed());
+        });
     return;
   }
   int64_t width = pieceWidth(tile, type);
@@ -252,8 +249,7 @@ void linattn::tilenvvm::storeByAllWarps(Emitter &e, const SmemTile &tile,
 void linattn::tilenvvm::storeFragment(Emitter &e, const SmemTile &tile,
                                       RankedTensorType type,
                                       ValueRange registers) {
-  e.when(e.isWriter(type),
-         [&] { storeByAllWarps(e, tile, type, registers); });
+  e.when(e.isWriter(type), [&] { storeByAllWarps(e, tile, type, registers); });
 }
 
 LogicalResult linattn::tilenvvm::emitLocalLoad(Emitter &e, LocalLoadOp op) {

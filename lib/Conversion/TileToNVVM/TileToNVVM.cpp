@@ -151,8 +151,8 @@ FailureOr<LLVM::LLVMFuncOp> KernelTranslation::run() {
   builder.setInsertionPointToStart(entry);
   bindArguments(*entry);
   // Stands between what is invariant and the rest until all is written.
-  Operation *marker = LLVM::ConstantOp::create(builder, e.loc,
-                                               builder.getBoolAttr(false));
+  Operation *marker =
+      LLVM::ConstantOp::create(builder, e.loc, builder.getBoolAttr(false));
   e.begin(marker, kArena);
   builder.setInsertionPointToEnd(entry);
   LogicalResult result = emitBlock(func.getBody().front());
@@ -214,9 +214,7 @@ LogicalResult KernelTranslation::checkWarps() {
       Attribute layout = cast<RankedTensorType>(type).getEncoding();
       auto acc = dyn_cast<tile::AccAttr>(layout);
       auto row = dyn_cast<tile::RowAttr>(layout);
-      int64_t warps = acc   ? acc.getWarps()
-                      : row ? row.getWarps()
-                            : e.warps;
+      int64_t warps = acc ? acc.getWarps() : row ? row.getWarps() : e.warps;
       if (warps != e.warps) {
         op->emitOpError("layouts are for the ")
             << e.warps << " warps of the kernel, got " << type;
@@ -437,11 +435,11 @@ struct ConvertTileToNVVM
       return;
     OpBuilder builder(module.getContext());
     builder.setInsertionPointToStart(module.getBody());
-    LLVM::GlobalOp::create(
-        builder, module.getLoc(),
-        LLVM::LLVMArrayType::get(builder.getI8Type(), 0), /*isConstant=*/false,
-        LLVM::Linkage::External, kArena, Attribute(), /*alignment=*/1024,
-        /*addrSpace=*/3);
+    LLVM::GlobalOp::create(builder, module.getLoc(),
+                           LLVM::LLVMArrayType::get(builder.getI8Type(), 0),
+                           /*isConstant=*/false, LLVM::Linkage::External,
+                           kArena, Attribute(), /*alignment=*/1024,
+                           /*addrSpace=*/3);
     for (gpu::GPUFuncOp func : kernels)
       if (failed(translate(func, builder, *capability)))
         return signalPassFailure();

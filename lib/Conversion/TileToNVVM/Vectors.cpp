@@ -117,16 +117,12 @@ LogicalResult linattn::tilenvvm::emitConvert(Emitter &e, ConvertOp op) {
     for (int64_t warp = 0; warp < e.warps; ++warp)
       for (int64_t lane = 0; lane < kWarpSize; ++lane)
         numbers.insert(
-            holderOf(from, constantOf(to, i) + position.at(lane, warp))
-                .number);
-    Value element = e.hoisted([&] {
-      return e.addI(e.evaluate(position), e.i32(constantOf(to, i)));
-    });
-    result.push_back(
-        fetch(e, from, source, element, numbers.getArrayRef(),
-              [&](llvm::function_ref<Value()> build) {
-                return e.hoisted(build);
-              }));
+            holderOf(from, constantOf(to, i) + position.at(lane, warp)).number);
+    Value element = e.hoisted(
+        [&] { return e.addI(e.evaluate(position), e.i32(constantOf(to, i))); });
+    result.push_back(fetch(
+        e, from, source, element, numbers.getArrayRef(),
+        [&](llvm::function_ref<Value()> build) { return e.hoisted(build); }));
   }
   e.fragments[op.getResult()] = result;
   return success();
@@ -206,11 +202,10 @@ LogicalResult linattn::tilenvvm::emitReduce(Emitter &e, ReduceOp op) {
   Registers source = e.fragments.lookup(op.getSource());
   int64_t blocks = type.getDimSize(1) / 8;
   bool alongRow = op.getAxis() == 1;
-  Registers result(
-      getElementsPerLane(cast<RankedTensorType>(op.getType())));
+  Registers result(getElementsPerLane(cast<RankedTensorType>(op.getType())));
   for (auto [i, value] : llvm::enumerate(source)) {
-    int64_t at = alongRow ? i / 4 / blocks * 2 + i % 4 / 2
-                          : i / 4 % blocks * 2 + i % 2;
+    int64_t at =
+        alongRow ? i / 4 / blocks * 2 + i % 4 / 2 : i / 4 % blocks * 2 + i % 2;
     result[at] =
         result[at] ? combine(e, op.getKind(), result[at], value) : value;
   }
@@ -240,12 +235,12 @@ LogicalResult linattn::tilenvvm::emitReduce(Emitter &e, ReduceOp op) {
     emitBarrier(e.builder, e.loc);
     for (size_t i = 0; i < result.size(); i += 2) {
       for (int64_t part = 0; part < parts; ++part) {
-        SmallVector<Value, 4> pair = loadPair(
-            e, scratch, {}, columns, part, i / 2 * 8, /*alongColumns=*/true);
+        SmallVector<Value, 4> pair = loadPair(e, scratch, {}, columns, part,
+                                              i / 2 * 8, /*alongColumns=*/true);
         for (int64_t j = 0; j < 2; ++j)
-          result[i + j] = part == 0 ? pair[j]
-                                    : combine(e, op.getKind(), result[i + j],
-                                              pair[j]);
+          result[i + j] =
+              part == 0 ? pair[j]
+                        : combine(e, op.getKind(), result[i + j], pair[j]);
       }
     }
   }
@@ -330,10 +325,9 @@ LogicalResult linattn::tilenvvm::emitScan(Emitter &e, ScanOp op) {
       own.push_back(add(e, own.back(), {source[first + i], zero}));
     TwoFloat total = own.back();
     for (int64_t distance = 1; distance < lanes; distance *= 2) {
-      TwoFloat other =
-          shuffle(e, Shuffle::Up, total, e.i32(distance), lanes);
-      Value hasOther = e.hoisted(
-          [&] { return e.isLess(e.i32(distance - 1), lane); });
+      TwoFloat other = shuffle(e, Shuffle::Up, total, e.i32(distance), lanes);
+      Value hasOther =
+          e.hoisted([&] { return e.isLess(e.i32(distance - 1), lane); });
       total = select(e, hasOther, add(e, other, total), total);
     }
     // What stands before this lane: the lanes on its left, the last groups.

@@ -1,5 +1,5 @@
-/* Calls the object file through its header, on 200 tokens with padded rows of v,
- * and holds every output and the state against the token loop. */
+/* Calls the object file through its header, on 200 tokens with padded rows of
+ * v, and holds every output and the state against the token loop. */
 #include "tiny.h"
 
 #include <math.h>
