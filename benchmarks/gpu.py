@@ -49,8 +49,9 @@ HEADS = ["16/64", "16/32", "2/8"]
 def gdn_text(key_heads, heads):
     """The packed example with other numbers of heads."""
     text = (ROOT / "examples" / "gated_deltanet_packed.mlir").read_text()
-    text = re.sub(r"tensor<\?x8x128x", f"tensor<?x{key_heads}x128x", text)
-    text = re.sub(r"tensor<\?x16x128x", f"tensor<?x{heads}x128x", text)
+    # Both at once: the new number of one may be the old number of the other.
+    new = {"8": key_heads, "16": heads}
+    text = re.sub(r"tensor<\?x(8|16)x128x", lambda m: f"tensor<?x{new[m[1]]}x128x", text)
     text = text.replace("tensor<?x16xf32>", f"tensor<?x{heads}xf32>")
     return text.replace("@gated_deltanet_packed", f"@gdn_{key_heads}_{heads}")
 
@@ -68,6 +69,8 @@ def compile_all(args):
         command = [args.tool, source, f"--target={args.target}", "-o", args.output]
         if args.lowering:
             command.append(f"--lowering={args.lowering}")
+        if args.plan:
+            command.append(f"--plan={args.plan}")
         start = time.time()
         subprocess.run([str(c) for c in command], check=True)
         seconds[name] = round(time.time() - start, 2)
@@ -393,6 +396,7 @@ def main():
     make.add_argument("-o", dest="output", type=Path, default=Path("gpu-bench"))
     make.add_argument("--target", default="sm_90a")
     make.add_argument("--lowering", help="of linattn-compile")
+    make.add_argument("--plan", help="of linattn-compile")
     make.add_argument("--tool", default=ROOT / "build" / "bin" / "linattn-compile")
     go = commands.add_parser("run", help="check and time them on this GPU")
     go.add_argument("folder", type=Path)

@@ -70,6 +70,7 @@ void linattn::buildChunkwiseToTilePipeline(
   pm.addPass(createCSEPass());
   ChunkedToTileOptions tiles;
   tiles.slice = options.slice;
+  tiles.columnParts = options.columnParts;
   pm.addPass(createChunkedToTile(tiles));
 
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();

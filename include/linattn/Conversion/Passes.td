@@ -292,6 +292,9 @@ def ChunkedToTile : Pass<"chunked-to-tile", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"warps", "warps", "int64_t", "0", "warps of a block; 0 chooses">,
+    Option<"columnParts", "column-parts", "int64_t", "0",
+           "parts of the columns of matrices in registers, each of other warps; 0 "
+           "chooses">,
     Option<"slice", "slice", "int64_t", "0",
            "value columns of a block; 0 chooses">];
   let dependentDialects = ["::linattn::tile::TileDialect", "::mlir::arith::ArithDialect",

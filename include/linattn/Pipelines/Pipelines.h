@@ -45,8 +45,8 @@ struct NVVMPipelineOptions : mlir::PassPipelineOptions<NVVMPipelineOptions> {
 void buildSerialNVVMPipeline(mlir::OpPassManager &pm,
                              const NVVMPipelineOptions &options);
 
-/// Level 2, kernels on tiles with their shared memory planned and their
-/// barriers placed, to the LLVM dialect with NVVM.
+/// Level 2, kernels on tiles with their shared memory planned and their barriers
+/// placed, to the LLVM dialect with NVVM.
 void buildTileToNVVMPipeline(mlir::OpPassManager &pm,
                              const NVVMPipelineOptions &options);
 
@@ -59,13 +59,19 @@ struct ChunkwiseNVVMOptions : mlir::PassPipelineOptions<ChunkwiseNVVMOptions> {
   Option<std::string> mma{
       *this, "mma",
       llvm::cl::desc("what products round to, instead of what the inputs say")};
-  Option<int64_t> slice{*this, "slice",
-                        llvm::cl::desc("value columns of a block; 0 chooses"),
-                        llvm::cl::init(0)};
+  Option<int64_t> slice{
+      *this, "slice",
+      llvm::cl::desc("value columns of a block; 0 chooses"), llvm::cl::init(0)};
+  Option<int64_t> columnParts{
+      *this, "column-parts",
+      llvm::cl::desc("parts of the columns of matrices in registers, each of "
+                     "other warps; 0 chooses"),
+      llvm::cl::init(0)};
   Option<int64_t> stages{
       *this, "stages",
-      llvm::cl::desc("chunks in flight from memory; 0 chooses"),
-      llvm::cl::init(0)};
+      llvm::cl::desc("chunks in shared memory at once: 2 leave room for two "
+                     "blocks of a multiprocessor; 0 takes as many as fit"),
+      llvm::cl::init(2)};
 };
 
 /// Level 0 to level 2: each function, one recurrence, becomes a kernel on tiles

@@ -26,7 +26,7 @@ int64_t ChunkPlan::getTileSize(const DimClasses &classes, Value value,
   // depth.
   if (classes.isColumns(dimClass))
     return padRows(size);
-  return llvm::alignTo(size, kRowTile);
+  return llvm::alignTo(size, kRowTile * columnParts);
 }
 
 FailureOr<ChunkPlan>
@@ -49,12 +49,22 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
     if (classes.getMixer(dimClass))
       whole = std::max(whole, padRows(size));
   }
-  // 64 columns on 4 warps: 16 rows of the transposed state a warp.
+  // 16 rows of the transposed state a row of warps: 64 columns on 4 of them, and
+  // two parts of their matrices, 8 warps in all, where all of it is wide enough
+  // for products of 16 columns.
   int64_t rows = std::max(whole, std::min<int64_t>(64, padRows(widest)));
-  plan.warps = options.warps
-                   ? options.warps
-                   : std::min<int64_t>(
-                         4, std::max<int64_t>(rows, op.getChunk()) / kRowTile);
+  int64_t rowWarps = std::min<int64_t>(
+      4, std::max<int64_t>(rows, op.getChunk()) / kRowTile);
+  bool wide = op.getChunk() >= 32;
+  for (Value state : op.getStateArgs())
+    wide &= cast<RankedTensorType>(state.getType()).getDimSize(0) > kRowTile;
+  plan.columnParts =
+      options.columnParts ? options.columnParts : (wide ? 2 : 1);
+  plan.warps = options.warps ? options.warps : rowWarps * plan.columnParts;
+  if (plan.warps % plan.columnParts != 0)
+    return op.emitOpError("is not lowered to tiles: the parts of columns divide "
+                          "the warps, got ")
+           << plan.columnParts << " and " << plan.warps;
   if (plan.cutClass) {
     plan.sliceWidth =
         options.slice ? options.slice : std::min<int64_t>(64, padRows(widest));

@@ -14,6 +14,10 @@ namespace linattn::chunked_to_tile {
 
 struct ChunkPlan {
   int64_t warps = 4;
+  /// Parts of the columns of matrices in registers: with one, the left operand
+  /// of a product stays there; with two, twice as many warps work on as many
+  /// rows, and what they need of each other goes through shared memory.
+  int64_t columnParts = 1;
   /// Value columns of a slice and how many slices there are; the class that is
   /// cut, if any.
   int64_t sliceWidth = 0, slices = 1;
@@ -25,7 +29,8 @@ struct ChunkPlan {
 };
 
 struct ChunkPlanOptions {
-  int64_t warps = 0; ///< 0: chosen
+  int64_t warps = 0;       ///< 0: chosen
+  int64_t columnParts = 0; ///< 0: chosen
   int64_t slice = 0; ///< 0: chosen
 };
 

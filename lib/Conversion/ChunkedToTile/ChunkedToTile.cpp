@@ -38,7 +38,8 @@ static KernelLaunch describeLaunch(const KernelSignature &signature,
   launch.plan = b.getDictionaryAttr(
       {b.getNamedAttr("name", b.getStringAttr("chunkwise mma.sync, single")),
        number("heads", op.getNumHeads()), number("slices", plan.slices),
-       number("columns", plan.sliceWidth), number("chunk", op.getChunk())});
+       number("columns", plan.sliceWidth), number("chunk", op.getChunk()),
+       number("warps", plan.warps), number("parts", plan.columnParts)});
   ChunkKernel::addAlignments(signature, op, launch.alignments);
   return launch;
 }
@@ -73,7 +74,7 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
       return failure();
     separateUses(op);
     DimClasses classes(op);
-    FailureOr<ChunkPlan> plan = planChunk(op, classes, {warps, slice});
+    FailureOr<ChunkPlan> plan = planChunk(op, classes, {warps, columnParts, slice});
     if (failed(plan))
       return failure();
 

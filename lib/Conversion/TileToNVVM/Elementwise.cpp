@@ -58,6 +58,17 @@ static Registers roundPairs(Emitter &e, RankedTensorType type,
   return result;
 }
 
+/// The other way round.
+static Registers widenPairs(Emitter &e, ValueRange source) {
+  Registers result;
+  for (Value pair : source) {
+    auto [first, second] = e.widenPair(pair);
+    result.push_back(first);
+    result.push_back(second);
+  }
+  return result;
+}
+
 static Registers emitOnRegisters(Emitter &e, Operation *op,
                                  RankedTensorType type) {
   auto fragmentType = [](Value value) {
@@ -66,6 +77,9 @@ static Registers emitOnRegisters(Emitter &e, Operation *op,
   if (isa<arith::TruncFOp>(op) && isPacked(type) &&
       fragmentType(op->getOperand(0)).getElementType().isF32())
     return roundPairs(e, type, e.fragments.lookup(op->getOperand(0)));
+  if (isa<arith::ExtFOp>(op) && type.getElementType().isF32() &&
+      isPacked(fragmentType(op->getOperand(0))))
+    return widenPairs(e, e.fragments.lookup(op->getOperand(0)));
   // Two elements at a time where all are pairs, else one.
   bool inPairs =
       isPacked(type) && llvm::all_of(op->getOperands(), [&](Value operand) {

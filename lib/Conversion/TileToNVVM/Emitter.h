@@ -36,7 +36,7 @@ struct LaneSum {
   llvm::SmallVector<Term, 3> terms;
 
   static LaneSum ofLane(int64_t div, int64_t mod, int64_t scale);
-  static LaneSum ofWarp(int64_t mod, int64_t scale);
+  static LaneSum ofWarp(int64_t mod, int64_t scale, int64_t div = 1);
   static LaneSum of(tile::LaneTerm term);
   LaneSum operator*(int64_t factor) const;
   LaneSum operator+(const LaneSum &other) const;
@@ -126,6 +126,9 @@ public:
   mlir::Value extract(mlir::Value vector, int64_t number);
   /// Two f32 rounded to one register of 16-bit elements.
   mlir::Value roundPair(mlir::Value low, mlir::Value high, mlir::Type element);
+
+  /// The two elements of a register of 16-bit floats as f32.
+  std::pair<mlir::Value, mlir::Value> widenPair(mlir::Value pair);
 
   /// `bytes` on from a pointer.
   mlir::Value advance(mlir::Value pointer, mlir::Value bytes);

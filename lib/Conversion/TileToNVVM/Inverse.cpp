@@ -153,14 +153,11 @@ Terms Inverse::split(const Square &block) {
   Type i32 = e.builder.getI32Type();
   for (size_t i = 0; i < block.size(); i += 2) {
     Value high = e.roundPair(block[i], block[i + 1], bf16);
-    Value rest[2];
-    for (int64_t j = 0; j < 2; ++j) {
-      Value wide =
-          arith::ExtFOp::create(e.builder, e.loc, f32, e.extract(high, j));
-      rest[j] = e.subF(block[i + j], wide);
-    }
+    auto [first, second] = e.widenPair(high);
     terms.high.push_back(e.bitcast(high, i32));
-    terms.low.push_back(e.bitcast(e.roundPair(rest[0], rest[1], bf16), i32));
+    Value low = e.roundPair(e.subF(block[i], first),
+                            e.subF(block[i + 1], second), bf16);
+    terms.low.push_back(e.bitcast(low, i32));
   }
   return terms;
 }
@@ -176,13 +173,13 @@ void Inverse::storeTerm(SmemTile place, int64_t column, ValueRange registers) {
 }
 
 Terms Inverse::loadLeft(int64_t slot, bool own, int64_t column) {
-  return {loadOperandB(e, leftTerm(slot, own, false), 0, column, 2),
-          loadOperandB(e, leftTerm(slot, own, true), 0, column, 2)};
+  return {loadOperandB(e, leftTerm(slot, own, false), {}, 0, column, 2),
+          loadOperandB(e, leftTerm(slot, own, true), {}, 0, column, 2)};
 }
 
 Terms Inverse::loadInverse(int64_t slot) {
-  return {loadOperandB(e, inverseTerm(slot, false, false), 0, 0, 2),
-          loadOperandB(e, inverseTerm(slot, false, true), 0, 0, 2)};
+  return {loadOperandB(e, inverseTerm(slot, false, false), {}, 0, 0, 2),
+          loadOperandB(e, inverseTerm(slot, false, true), {}, 0, 0, 2)};
 }
 
 void Inverse::multiply(MutableArrayRef<Product> products) {

@@ -281,11 +281,38 @@ LogicalResult KernelTranslation::emitIf(scf::IfOp op) {
   return success();
 }
 
+/// The product and those right behind it that have its operand b and do not
+/// need its result.
+static SmallVector<tile::MmaOp> productsFrom(tile::MmaOp first) {
+  SmallVector<tile::MmaOp> products = {first};
+  auto isResult = [&](Value value) {
+    return llvm::any_of(products, [&](tile::MmaOp product) {
+      return value == product.getResult();
+    });
+  };
+  while (auto next = dyn_cast_or_null<tile::MmaOp>(
+             products.back()->getNextNode())) {
+    if (next.getB() != first.getB() ||
+        cast<RankedTensorType>(next.getType()).getEncoding() !=
+            cast<RankedTensorType>(first.getType()).getEncoding() || next.getTerms() != first.getTerms() ||
+        isResult(next.getA()) || isResult(next.getAcc()))
+      break;
+    products.push_back(next);
+  }
+  return products;
+}
+
 LogicalResult KernelTranslation::emitBlock(Block &block) {
-  for (Operation &op : block) {
-    e.loc = op.getLoc();
-    if (failed(emit(&op)))
+  for (Operation *op = &block.front(); op; op = op->getNextNode()) {
+    e.loc = op->getLoc();
+    if (auto product = dyn_cast<tile::MmaOp>(op)) {
+      SmallVector<tile::MmaOp> products = productsFrom(product);
+      if (failed(emitProducts(e, products)))
+        return failure();
+      op = products.back();
+    } else if (failed(emit(op))) {
       return failure();
+    }
   }
   return success();
 }
@@ -318,7 +345,6 @@ LogicalResult KernelTranslation::emit(Operation *op) {
       })
       // A barrier keeps writers off, which --tile-insert-barriers has placed.
       .Case([&](ChannelReleaseOp) { return success(); })
-      .Case([&](MmaOp op) { return emitMmaOp(e, op); })
       .Case([&](UnitLowerInverseOp op) { return emitInverse(e, op); })
       .Case([&](ConvertOp op) { return emitConvert(e, op); })
       .Case([&](SplatRowOp op) { return emitSplatRow(e, op); })

@@ -243,8 +243,9 @@ LogicalResult MmaOp::verify() {
     return emitOpError("terms is 1, or 3 for f32, got ")
            << getTerms() << " for " << element;
   if (auto fragment = dyn_cast<RankedTensorType>(a);
-      fragment && fragment.getEncoding() != layout)
-    return emitOpError("a in registers has the layout of the accumulator, got ")
+      fragment && (fragment.getEncoding() != layout || layout.getColumns() != 1))
+    return emitOpError("a in registers has the layout of the accumulator, with "
+                       "one part of columns, got ")
            << fragment << " and " << acc;
   int64_t depth = element.isF32() ? 8 : 16;
   if (shapeOf(a)[1] % depth != 0)
@@ -270,10 +271,10 @@ LogicalResult UnitLowerInverseOp::verify() {
   auto type = cast<RankedTensorType>(getMatrix().getType());
   auto layout = dyn_cast<AccAttr>(type.getEncoding());
   if (!layout || !type.getElementType().isF32() ||
-      type.getDimSize(0) != type.getDimSize(1) ||
+      type.getDimSize(0) != type.getDimSize(1) || layout.getColumns() != 1 ||
       !llvm::is_contained({16, 32, 64, 128}, type.getDimSize(0)))
-    return emitOpError("the matrix is square in f32 and layout acc, of 16, 32, "
-                       "64 or 128 rows, got ")
+    return emitOpError("the matrix is square in f32 and layout acc with one "
+                       "part of columns, of 16, 32, 64 or 128 rows, got ")
            << type;
   SmemType scratch = getScratch().getType();
   int64_t needed = getScratchBytes(type.getDimSize(0), layout.getWarps());
@@ -337,8 +338,10 @@ LogicalResult SplatColOp::verify() {
 LogicalResult ReduceOp::verify() {
   auto source = cast<RankedTensorType>(getSource().getType());
   auto layout = dyn_cast<AccAttr>(source.getEncoding());
-  if (!layout || !source.getElementType().isF32() || getAxis() > 1)
-    return emitOpError("reduces f32 in layout acc along axis 0 or 1, got ")
+  if (!layout || !source.getElementType().isF32() || getAxis() > 1 ||
+      layout.getColumns() != 1)
+    return emitOpError("reduces f32 in layout acc with one part of columns "
+                       "along axis 0 or 1, got ")
            << source << " along " << getAxis();
   RankedTensorType expected =
       getAxis() == 1 ? getRowType(source) : getColType(source);
