@@ -73,7 +73,8 @@ void linattn::buildChunkwiseToTilePipeline(
   tiles.columnParts = options.columnParts;
   pm.addPass(createChunkedToTile(tiles));
 
-  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();
+  OpPassManager &kernels =
+      pm.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   tile::PipelineLoadsPassOptions loads;

@@ -50,8 +50,7 @@ LogicalResult ChunkKernel::check(ChunkedOp op) {
 
 /// Bytes of the pieces in which rows of an output go to memory.
 static int64_t storeAlignmentOf(RankedTensorType type) {
-  return std::max<int64_t>(alignmentOf(type),
-                           type.getElementTypeBitWidth() / 8);
+  return std::max<int64_t>(alignmentOf(type), type.getElementTypeBitWidth() / 8);
 }
 
 void ChunkKernel::addAlignments(const KernelSignature &signature, ChunkedOp op,
@@ -387,10 +386,10 @@ void ChunkKernel::storeTo(ArrayRef<unsigned> targets, unsigned number,
     indices.append({head, index(0), sliceBegin(arg, 1)});
     int64_t rank = indices.size();
     for (unsigned target : targets)
-      tile::StoreOp::create(builder, loc, fragment, tensors[target], indices,
-                            ArrayRef<int64_t>{rank - 1, rank - 2},
-                            ValueRange{sliceBound(arg, 1), sliceBound(arg, 0)},
-                            uint64_t(16));
+      tile::StoreOp::create(
+          builder, loc, fragment, tensors[target], indices,
+          ArrayRef<int64_t>{rank - 1, rank - 2},
+          ValueRange{sliceBound(arg, 1), sliceBound(arg, 0)}, uint64_t(16));
   });
 }
 

@@ -84,8 +84,8 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
     builder.setInsertionPointToStart(&module.getBodyRegion().front());
     ChunkKernel kernel(*signature, classes, *plan, builder);
     gpu::GPUFuncOp made = kernel.run(func.getName());
-    made->setAttr(kKernelAttr,
-                  signature->describe(describeLaunch(*signature, op, *plan)));
+    made->setAttr(kKernelAttr, signature->describe(
+                                   describeLaunch(*signature, op, *plan)));
     func.erase();
     ++numKernels;
     return success();

@@ -194,8 +194,8 @@ Value TileEmitter::getShared(Value value) {
 
 Value TileEmitter::iota(Attribute layout, int64_t size) {
   return tile::IotaOp::create(
-      builder, loc, RankedTensorType::get({size}, builder.getI32Type(), layout),
-      uint64_t(0));
+      builder, loc,
+      RankedTensorType::get({size}, builder.getI32Type(), layout), uint64_t(0));
 }
 
 bool TileEmitter::isZeroPadded(Value value, unsigned dim) {

@@ -58,8 +58,8 @@ public:
     return results[number];
   }
 
-  /// The description of the kernel: the plan, arguments, results, and its
-  /// launch (docs/Artifacts.md).
+  /// The description of the kernel: the plan, arguments, results, and its launch
+  /// (docs/Artifacts.md).
   mlir::DictionaryAttr describe(const KernelLaunch &launch) const;
 
 private:

@@ -256,8 +256,8 @@ LogicalResult MmaOp::verify() {
 
 /// A slot for each row tile, and for each warp: what its row has left of the
 /// diagonal block in two 16-bit terms, or that block in f32, and the inverse of
-/// the block in two terms. Rows are 16 bytes longer than what they hold, so
-/// that they begin in other banks.
+/// the block in two terms. Rows are 16 bytes longer than what they hold, so that
+/// they begin in other banks.
 int64_t UnitLowerInverseOp::getScratchBytes(int64_t n, int64_t warps) {
   constexpr int64_t pad = 16;
   int64_t tiles = n / kRowTile;
