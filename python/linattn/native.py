@@ -33,10 +33,10 @@ def parse(text, file_name="recurrence.mlir"):
     return compiler().Module.parse(text, context(), file_name)
 
 
-def compile_text(text, function, *, target, lowering, chunk, mma, keep_rounding,
+def compile_text(text, function, *, target, lowering, chunk, mma, plan, keep_rounding,
                  cpu, assemble=True):
     return parse(text).compile(
-        target, lowering, function, cpu, mma, chunk, keep_rounding, False, assemble,
+        target, lowering, function, cpu, mma, plan, chunk, keep_rounding, False, assemble,
         in_environment(),
     )
 

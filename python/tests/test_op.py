@@ -287,7 +287,8 @@ def test_export_for_a_gpu(tmp_path):
     "level, has",
     [
         ("recurrence", "linattn.recurrence"), ("normal", "linattn.recurrence"),
-        ("chunk", "linattn.chunked"), ("kernel", "gpu.module"), ("llvm", "llvm.func"),
+        ("chunk", "linattn.chunked"), ("kernel", "gpu.module"),
+        ("tile", "tile."), ("llvm", "llvm.func"),
         ("ptx", ".entry gated_delta"), ("header", "_mlir_ciface_gated_delta"),
         ("builtin.module(linattn-expand-sugar)", "linattn.recurrence"),
     ],
