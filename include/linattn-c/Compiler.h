@@ -40,7 +40,8 @@ MLIR_CAPI_EXPORTED MlirModule linattnParseModule(MlirContext context,
 typedef struct {
   /** "cpu", or a GPU such as "sm_90a". */
   const char *target;
-  /** "serial"; for the CPU also "chunkwise". */
+  /** "serial": token by token. "chunkwise": in chunks, refused where there is
+   * no form of it. "auto": in chunks where there is. */
   const char *lowering;
   /** The function; null: the only public one with a body. */
   const char *function;
@@ -48,6 +49,9 @@ typedef struct {
   const char *cpu;
   /** What products of the chunk form round to; null: what the inputs say. */
   const char *mma;
+  /** Of kernels in chunks for a GPU: options of the pipeline linattn-to-tile
+   * instead of what the compiler chooses; null: none. */
+  const char *plan;
   /** Tokens per chunk of the chunk form. */
   int64_t chunk;
   /** The chunk form on the CPU rounds operands of products as a GPU would. */

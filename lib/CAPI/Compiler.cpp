@@ -104,6 +104,7 @@ LinAttnArtifact *linattnCompile(MlirModule module,
   options.function = orEmpty(given->function);
   options.cpu = orEmpty(given->cpu);
   options.mma = orEmpty(given->mma);
+  options.plan = orEmpty(given->plan);
   options.chunk = given->chunk;
   options.keepRounding = given->keepRounding;
   options.cubin = given->assemble;

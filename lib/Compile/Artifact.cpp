@@ -78,7 +78,7 @@ static llvm::Expected<Artifact> compileForGPU(ModuleOp module, StringRef name,
                                               const CompileOptions &options,
                                               const Ptxas *ptxas) {
   KernelOptions kernelOptions{options.target, options.lowering, options.chunk,
-                              options.mma};
+                              options.mma, options.plan};
   llvm::Expected<CompiledKernel> kernel =
       compileKernel(module, name, kernelOptions);
   if (!kernel)

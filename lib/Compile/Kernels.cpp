@@ -27,6 +27,8 @@ static OwningOpRef<ModuleOp> makeTiles(ModuleOp module, StringRef function,
   pipeline.chip = options.chip;
   pipeline.chunk = options.chunk;
   pipeline.mma = options.mma;
+  if (failed(pipeline.parseFromString(options.plan)))
+    return {};
   buildChunkwiseToTilePipeline(passes, pipeline);
   if (failed(passes.run(*copy)))
     return {};

@@ -70,6 +70,8 @@ void linattn::buildChunkwiseToTilePipeline(
   pm.addPass(createCSEPass());
   ChunkedToTileOptions tiles;
   tiles.slice = options.slice;
+  tiles.columnParts = options.columnParts;
+  tiles.split = options.split;
   pm.addPass(createChunkedToTile(tiles));
 
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();

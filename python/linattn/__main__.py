@@ -113,7 +113,7 @@ def run_command(args):
         step()
     limits = [5e-3 if str(r.dtype) in ("bfloat16", "float16") else 1e-4 for r in results]
     table(
-        f"{op.name}: {args.B} sequences of {args.T} tokens, {op.options.lowering}",
+        f"{op.name}: {args.B} sequences of {args.T} tokens, {op.options.form}",
         ["result", "type", "shape", "relative RMS", "limit", "verdict"],
         [
             (i, r.dtype, "x".join(map(str, r.shape)), f"{e:.2e}", f"{limit:.0e}",
@@ -148,7 +148,7 @@ def bench_command(args):
         machine = machine_of("cpu")
         rows = bench.run(op, lengths, args.B, machine, step, args.budget)
     table(
-        f"{op.name} on {machine.name}, {op.options.lowering}; relative RMS "
+        f"{op.name} on {machine.name}, {op.options.form}; relative RMS "
         + ", ".join(f"{e:.1e}" for e in errors),
         ["T", "time", "tokens/s", "bytes/s", "flop/s", "bound", "of it"],
         [
@@ -210,9 +210,14 @@ def explain_command(args):
         return
     folder = code.entry(module, op.options)
     about = code.description(folder, op.name)
-    rows = [("lowering", about["lowering"])]
+    plan = about.get("plan", {})
+    rows = [("plan", plan.get("name") or about.get("lowering", ""))]
+    rows += [(n, v) for n, v in plan.items() if n != "name"]
+    rows += [
+        (f"kernel {launch['kernel']}", f"blocks of {launch['block']} threads")
+        for launch in about.get("launches", ())
+    ]
     rows += [(f"tool: {n}", v) for n, v in about["tools"].items()]
-    rows += [(n, v) for n, v in about.get("launch", {}).items() if n != "grid"]
     rows += [
         (n, v) for n, v in about.get("resources", {}).items() if not isinstance(v, list)
     ]
@@ -227,7 +232,8 @@ def add_common(parser):
     parser.add_argument("--dtype", help="bf16, f16, f32 or f64")
     parser.add_argument("--kinds", type=pairs, help="such as g=K,beta=V,A_log=param")
     parser.add_argument("--target", default="cpu", help="cpu (default), sm_80, sm_90a, ..")
-    parser.add_argument("--lowering", default="serial", choices=["serial", "chunkwise"])
+    parser.add_argument("--lowering", choices=["auto", "chunkwise", "serial"],
+                        help="default: auto on a GPU, serial on the CPU")
     parser.add_argument("--chunk", type=int, default=64, choices=[16, 32, 64, 128])
 
 

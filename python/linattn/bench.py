@@ -67,7 +67,7 @@ def measure(function, budget=1.0, least=3):
 def run(op, lengths, B, machine, step=lambda text="": None, budget=1.0):
     """Rows: T, seconds, tokens per second, bytes, flops, seconds of the bound."""
     rows = []
-    form = "chunk" if op.options.lowering == "chunkwise" else "serial"
+    form = "chunk" if op.options.form == "chunkwise" else "serial"
     for T in lengths:
         step(f"T={T}")
         given, calls = arguments(op, B, T)

@@ -1,6 +1,6 @@
 """Compiled code on disk, by its content.
 
-The folder is LINATTN_CACHE (empty: no cache), or linattn in the user's cache
+The folder is LINATTN_CACHE_DIR (empty: no cache), or linattn in the user's cache
 folder. An entry is a folder of files that appears whole or not at all, so that
 processes and threads may share it."""
 
@@ -17,11 +17,11 @@ from . import __version__
 
 def folder():
     """None: nothing is kept."""
-    given = os.environ.get("LINATTN_CACHE")
+    given = os.environ.get("LINATTN_CACHE_DIR")
     if given is not None:
         return Path(given) if given else None
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(base) / "linattn"
+    return Path(base) / "linattn" / "python"
 
 
 @lru_cache(maxsize=1)

@@ -14,15 +14,21 @@ class Options:
     """How to compile; part of what a cache entry is found by."""
 
     target: str = "cpu"
-    lowering: str = "serial"
+    lowering: str | None = None
     chunk: int = 64
     mma: str | None = None
+    plan: str | None = None
     keep_rounding: bool = False
     cpu: str = "native"
 
     @property
     def is_cpu(self):
         return self.target == "cpu"
+
+    @property
+    def form(self):
+        """The lowering that is meant where none is named."""
+        return self.lowering or ("serial" if self.is_cpu else "auto")
 
 
 _lock = threading.Lock()
@@ -53,8 +59,8 @@ def _compile(name, module, options):
     from . import native
 
     artifact = native.compile_text(
-        module.text, module.name, target=options.target, lowering=options.lowering,
-        chunk=options.chunk, mma=options.mma, keep_rounding=options.keep_rounding,
+        module.text, module.name, target=options.target, lowering=options.form,
+        chunk=options.chunk, mma=options.mma, plan=options.plan, keep_rounding=options.keep_rounding,
         cpu=options.cpu,
     )
     compiled += 1

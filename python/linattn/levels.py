@@ -8,6 +8,7 @@ LEVELS = {
     "recurrence": ("level 0, as traced", None),
     "normal": ("level 0 in normal form", "linattn-normalize"),
     "chunk": ("level 1, one chunk", "linattn-chunkwise{{chunk={chunk}}}"),
+    "tile": ("level 2, kernels on tiles", "linattn-to-tile{{chunk={chunk}}}"),
     "kernel": ("a token-serial GPU kernel", "linattn-recurrence-to-simt"),
     "loops": ("token-serial loops for the CPU", "linattn-to-cpu-serial"),
     "llvm": ("the chunk form in the LLVM dialect", "linattn-to-cpu{{chunk={chunk}}}"),

@@ -2,6 +2,8 @@
 
 import sys
 import threading
+from functools import lru_cache
+from pathlib import Path
 
 from .errors import CompileError
 
@@ -31,9 +33,18 @@ def parse(text, file_name="recurrence.mlir"):
     return compiler().Module.parse(text, context(), file_name)
 
 
-def compile_text(text, function, *, target, lowering, chunk, mma, keep_rounding,
+def compile_text(text, function, *, target, lowering, chunk, mma, plan, keep_rounding,
                  cpu, assemble=True):
     return parse(text).compile(
-        target, lowering, function, cpu, mma, chunk, keep_rounding, False, assemble,
-        sys.executable,
+        target, lowering, function, cpu, mma, plan, chunk, keep_rounding, False, assemble,
+        in_environment(),
     )
+
+
+@lru_cache(maxsize=1)
+def in_environment():
+    """A file in bin/ of this Python's environment: ptxas is looked for from there.
+    Not the interpreter, which may be a link to somewhere else."""
+    folder = Path(sys.prefix) / "bin"
+    files = (p for p in sorted(folder.glob("*")) if p.is_file() and not p.is_symlink())
+    return str(next(files, sys.executable))

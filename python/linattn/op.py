@@ -178,8 +178,7 @@ class Op:
             self._refuse(
                 f"was compiled for the cpu, got arrays on {arrays.DEVICES.get(kind, kind)}"
             )
-        if target != "cpu" and kind == 1:
-            self._refuse(f"was compiled for {target}, got arrays on the cpu")
+        # A GPU's function takes numpy's arrays too: they travel.
         return self.options
 
     def _function(self, signature, options):
@@ -410,17 +409,19 @@ def default_dtype(dtype, role, shape):
 
 
 def compile(recurrence, *, target="auto", K=None, V=None, dtype=None, chunk=64,
-            lowering="serial", heads=None, kinds=None, dtypes=None, packed=False,
+            lowering=None, heads=None, kinds=None, dtypes=None, packed=False,
             slots=False, padding=-1, snapshots=None, mma=None, keep_rounding=False,
-            cpu="native"):
+            plan=None, cpu="native"):
     """Makes a recurrence callable.
 
     target: "auto" (the arrays' device), "cpu", or a GPU such as "sm_90a".
-    lowering: "serial" (token by token; any recurrence) or, on the CPU, "chunkwise".
+    lowering: "serial" (token by token; any recurrence), "chunkwise" (matrix products
+      over chunks; refused where there is no such form) or "auto" (chunkwise where there
+      is). Left out: auto on a GPU, serial on the CPU, where it compiles faster.
     K, V, dtype: of the state's keys and values, of the outputs; from the arrays if
       left out.
     snapshots: also return the states after every so many tokens.
-    chunk, mma, keep_rounding: of the chunk form.
+    chunk, mma, keep_rounding, plan: of the chunk form.
     For show and export without arrays: heads (a number, or by argument), kinds and
       dtypes by argument, packed, slots."""
     if callable(recurrence) and not hasattr(recurrence, "module"):
@@ -431,14 +432,14 @@ def compile(recurrence, *, target="auto", K=None, V=None, dtype=None, chunk=64,
         raise Error(f"target is text such as 'cpu' or 'sm_90a', got {target!r}")
     if target not in ("auto", "cpu") and not target.startswith("sm_"):
         raise Error(f"target is 'auto', 'cpu' or a GPU such as 'sm_90a', got {target!r}")
-    if lowering not in ("serial", "chunkwise"):
-        raise Error(f"lowering is 'serial' or 'chunkwise', got {lowering!r}")
+    if lowering not in (None, "auto", "chunkwise", "serial"):
+        raise Error(f"lowering is 'auto', 'chunkwise' or 'serial', got {lowering!r}")
     if chunk not in (16, 32, 64, 128):
         raise Error(f"chunk is 16, 32, 64 or 128, got {chunk!r}")
     for letter, size in (("K", K), ("V", V)):
         if size is not None and not (isinstance(size, int) and 1 <= size <= 1024):
             raise Error(f"{letter} is from 1 to 1024, got {size!r}")
-    options = code.Options(target, lowering, chunk, mma, keep_rounding, cpu)
+    options = code.Options(target, lowering, chunk, mma, plan, keep_rounding, cpu)
     return Op(recurrence, options, K=K, V=V, dtype=dtype, heads=heads, kinds=kinds,
               dtypes=dtypes, packed=packed, slots=slots, padding=padding,
               snapshots=snapshots)

@@ -106,8 +106,9 @@ static Artifact compile(const Module &module, const std::string &target,
                         const std::string &lowering,
                         std::optional<std::string> function,
                         const std::string &cpu, std::optional<std::string> mma,
-                        int64_t chunk, bool keepRounding, bool widen,
-                        bool assemble, std::optional<std::string> toolPath) {
+                        std::optional<std::string> plan, int64_t chunk,
+                        bool keepRounding, bool widen, bool assemble,
+                        std::optional<std::string> toolPath) {
   module.check();
   LinAttnCompileOptions options = linattnCompileOptionsDefault();
   options.target = target.c_str();
@@ -115,6 +116,7 @@ static Artifact compile(const Module &module, const std::string &target,
   options.function = function ? function->c_str() : nullptr;
   options.cpu = cpu.c_str();
   options.mma = mma ? mma->c_str() : nullptr;
+  options.plan = plan ? plan->c_str() : nullptr;
   options.chunk = chunk;
   options.keepRounding = keepRounding;
   options.widen = widen;
@@ -207,8 +209,8 @@ void linattn::python::bindModule(nb::module_ &m) {
            "stale afterwards.")
       .def("compile", &compile, "target"_a, "lowering"_a = "serial",
            "function"_a = nb::none(), "cpu"_a = "native", "mma"_a = nb::none(),
-           "chunk"_a = 64, "keep_rounding"_a = false, "widen"_a = false,
-           "assemble"_a = true, "tool_path"_a = nb::none());
+           "plan"_a = nb::none(), "chunk"_a = 64, "keep_rounding"_a = false,
+           "widen"_a = false, "assemble"_a = true, "tool_path"_a = nb::none());
 }
 
 NB_MODULE(_compiler, m) {

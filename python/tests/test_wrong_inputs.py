@@ -370,7 +370,7 @@ WRONG = {
     unknown_dtype: "dtype is one of bf16, f16, f32, f64, got 'int8'",
     unknown_target: "target is 'auto', 'cpu' or a GPU such as 'sm_90a', got 'tpu'",
     unknown_gpu: "target 'sm_10' is none of sm_80",
-    unknown_lowering: "lowering is 'serial' or 'chunkwise', got 'fast'",
+    unknown_lowering: "lowering is 'auto', 'chunkwise' or 'serial', got 'fast'",
     chunk_of_48: "chunk is 16, 32, 64 or 128, got 48",
     k_too_large: "K is from 1 to 1024, got 2048",
     no_heads: "without arrays, heads= says how many heads there are",

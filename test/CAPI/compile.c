@@ -2,6 +2,13 @@
  * code for the CPU that is called in this process, PTX.
  */
 // RUN: linattn-capi-test | FileCheck %s
+// CHECK: bad.mlir:2:21: error: use of value '%x' expects different type
+// CHECK: error: no pipeline 'builtin.module(no-such-pass)'
+// CHECK: serial: right
+// CHECK: chunkwise: right
+// CHECK: error: 'add' was not compiled for the CPU
+// CHECK: error: target 'sm_10' is none of sm_80, {{.*}}, cpu
+// CHECK: done
 
 #include "linattn-c/Compiler.h"
 #include "linattn-c/Dialects.h"
@@ -83,7 +90,6 @@ static void testErrors(MlirContext context) {
   MlirModule module =
       linattnParseModule(context, bad, strlen(bad), "bad.mlir", &error);
   CHECK(mlirModuleIsNull(module));
-  // CHECK: bad.mlir:2:21: error: use of value '%x' expects different type
   printf("%s\n", error);
   linattnStringFree(error);
 }
@@ -94,7 +100,6 @@ static void testPipeline(MlirModule module) {
       mlirOperationClone(mlirModuleGetOperation(module)));
   CHECK(linattnRunPipeline(copy, "builtin.module(linattn-chunkwise)", &error));
   CHECK(!linattnRunPipeline(copy, "builtin.module(no-such-pass)", &error));
-  // CHECK: error: no pipeline 'builtin.module(no-such-pass)'
   printf("%s\n", error);
   linattnStringFree(error);
   mlirModuleDestroy(copy);
@@ -162,13 +167,11 @@ static void testPTX(MlirModule module) {
   const char *ptx = linattnArtifactGetPart(artifact, LINATTN_PART_PTX, &size);
   CHECK(ptx && strstr(ptx, ".target sm_90a"));
   CHECK(!linattnKernelLoad(artifact, &error));
-  // CHECK: error: 'add' was not compiled for the CPU
   printf("%s\n", error);
   linattnStringFree(error);
   linattnArtifactDestroy(artifact);
   options.target = "sm_10";
   CHECK(!linattnCompile(module, &options, &error));
-  // CHECK: error: target 'sm_10' is none of sm_80, {{.*}}, cpu
   printf("%s\n", error);
   linattnStringFree(error);
 }
@@ -183,13 +186,12 @@ int main(void) {
       linattnParseModule(context, source, strlen(source), "add.mlir", &error);
   CHECK(!mlirModuleIsNull(module));
   testPipeline(module);
-  testCall(module, "serial");    // CHECK: serial: right
-  testCall(module, "chunkwise"); // CHECK: chunkwise: right
+  testCall(module, "serial");
+  testCall(module, "chunkwise");
   testPTX(module);
   mlirModuleDestroy(module);
   mlirContextDestroy(other);
   mlirContextDestroy(context);
-  // CHECK: done
   printf("done\n");
   return 0;
 }

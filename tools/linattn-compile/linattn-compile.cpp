@@ -23,9 +23,9 @@ static cl::opt<std::string>
            cl::cat(category));
 static cl::opt<std::string>
     lowering("lowering", cl::init("auto"), cl::value_desc("NAME"),
-             cl::desc("auto (default): chunkwise where the target has it, else "
-                      "serial; chunkwise (cpu): chunks of tokens by matrix "
-                      "products; serial: token after token, any recurrence"),
+             cl::desc("auto (default): chunkwise where there is a form of it, else "
+                      "serial; chunkwise: chunks of tokens by matrix products; "
+                      "serial: token after token, any recurrence"),
              cl::cat(category));
 static cl::opt<std::string>
     function("function", cl::value_desc("NAME"),
@@ -42,6 +42,12 @@ static cl::opt<std::string>
     cpu("cpu", cl::init("native"), cl::value_desc("PROCESSOR"),
         cl::desc("for --target=cpu: native (default), or as in clang's -mcpu"),
         cl::cat(category));
+static cl::opt<std::string>
+    plan("plan", cl::value_desc("OPTIONS"),
+         cl::desc("of kernels in chunks: what shall stand instead of what the "
+                  "compiler chooses, as 'slice=128 column-parts=1 stages=3' "
+                  "(linattn-opt --linattn-to-tile)"),
+         cl::cat(category));
 static cl::opt<std::string> cache(
     "cache", cl::ValueOptional, cl::value_desc("DIR"),
     cl::desc("keeps what was compiled, by its content, and takes it from "
@@ -81,6 +87,7 @@ int main(int argc, char **argv) {
   CompileOptions options;
   options.target = target;
   options.lowering = lowering;
+  options.plan = plan;
   options.function = function;
   options.folder = folder;
   options.cpu = cpu;

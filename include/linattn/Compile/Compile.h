@@ -43,6 +43,9 @@ struct CompileOptions {
   int64_t chunk = 64;
   std::string mma;
   bool keepRounding = false;
+  /// Of kernels in chunks: options of the pipeline linattn-to-tile instead of
+  /// what the compiler chooses, as "slice=128 stages=3".
+  std::string plan;
   std::string cache; ///< a folder that keeps what was compiled; empty: none
 };
 
@@ -70,6 +73,7 @@ struct KernelOptions {
   std::string lowering = "auto"; ///< as in CompileOptions
   int64_t chunk = 64;
   std::string mma;
+  std::string plan; ///< as in CompileOptions
 };
 
 /// Lowers one function of `module`, or a gpu.module of kernels on tiles of that

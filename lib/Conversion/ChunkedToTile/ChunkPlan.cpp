@@ -26,7 +26,25 @@ int64_t ChunkPlan::getTileSize(const DimClasses &classes, Value value,
   // depth.
   if (classes.isColumns(dimClass))
     return padRows(size);
-  return llvm::alignTo(size, kRowTile);
+  return llvm::alignTo(size, kRowTile * columnParts);
+}
+
+/// Matrices of [C, C]: their rows on as many warps as they are worth.
+ChunkPlan ChunkPlan::forOffChain() const {
+  ChunkPlan result = *this;
+  result.warps = std::min<int64_t>(4, warps / columnParts);
+  result.columnParts = 1;
+  return result;
+}
+
+/// Matrices of value columns: a warp for 16 of them.
+ChunkPlan ChunkPlan::forChain() const {
+  ChunkPlan result = *this;
+  if (cutClass)
+    result.warps = std::max<int64_t>(
+                       1, std::min(warps / columnParts, sliceWidth / kRowTile)) *
+                   columnParts;
+  return result;
 }
 
 FailureOr<ChunkPlan>
@@ -49,12 +67,26 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
     if (classes.getMixer(dimClass))
       whole = std::max(whole, padRows(size));
   }
-  // 64 columns on 4 warps: 16 rows of the transposed state a warp.
+  // 16 rows of the transposed state a row of warps: 64 columns on 4 of them, and
+  // two parts of their matrices, 8 warps in all, where all of it is wide enough
+  // for products of 16 columns.
   int64_t rows = std::max(whole, std::min<int64_t>(64, padRows(widest)));
-  plan.warps = options.warps
-                   ? options.warps
-                   : std::min<int64_t>(
-                         4, std::max<int64_t>(rows, op.getChunk()) / kRowTile);
+  int64_t rowWarps = std::min<int64_t>(
+      4, std::max<int64_t>(rows, op.getChunk()) / kRowTile);
+  // The chain of a delta rule is short beside what its system costs.
+  bool solves = !op.getBlock()->getOps<UnitLowerSolveOp>().empty();
+  plan.split = options.split.value_or(solves);
+  // A chain alone is short of shared memory's time, not of warps.
+  bool wide = op.getChunk() >= 32 && !plan.split;
+  for (Value state : op.getStateArgs())
+    wide &= cast<RankedTensorType>(state.getType()).getDimSize(0) > kRowTile;
+  plan.columnParts =
+      options.columnParts ? options.columnParts : (wide ? 2 : 1);
+  plan.warps = options.warps ? options.warps : rowWarps * plan.columnParts;
+  if (plan.warps % plan.columnParts != 0)
+    return op.emitOpError("is not lowered to tiles: the parts of columns divide "
+                          "the warps, got ")
+           << plan.columnParts << " and " << plan.warps;
   if (plan.cutClass) {
     plan.sliceWidth =
         options.slice ? options.slice : std::min<int64_t>(64, padRows(widest));

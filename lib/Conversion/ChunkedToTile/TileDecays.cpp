@@ -71,8 +71,8 @@ Value TileEmitter::decayVector(DecayScanOp scan) {
 /// end: what a masked pair's exponential is does not matter.
 Value TileEmitter::gamma(DecayProductOp product, RankedTensorType type,
                          Value matrix) {
-  Attribute row = tile::RowAttr::get(context, plan.warps);
-  Attribute col = tile::ColAttr::get(context);
+  Attribute row = getRow();
+  Attribute col = getCol();
   if (Value gate = product.getGate()) {
     TwoFloat x = prefix(gate, product.getXPositions()[0]);
     TwoFloat y = prefix(gate, product.getYPositions()[0]);

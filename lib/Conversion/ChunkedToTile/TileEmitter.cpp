@@ -37,7 +37,7 @@ RankedTensorType TileEmitter::getFragmentType(Value value, bool transposed,
   return RankedTensorType::get({rowCount, columnCount},
                                element ? element
                                        : tensorOf(value).getElementType(),
-                               tile::AccAttr::get(context, plan.warps));
+                               accOf(value));
 }
 
 tile::SmemType TileEmitter::getSharedType(Value value) {
@@ -250,11 +250,11 @@ Value TileEmitter::maskPadding(Value value, Value fragment, bool transposed) {
     if (alongRows)
       at = tile::SplatRowOp::create(
           builder, loc, integers,
-          iota(tile::RowAttr::get(context, plan.warps), type.getDimSize(0)));
+          iota(getRow(), type.getDimSize(0)));
     else
       at = tile::SplatColOp::create(
           builder, loc, integers,
-          iota(tile::ColAttr::get(context), type.getDimSize(1)));
+          iota(getCol(), type.getDimSize(1)));
     Value inside = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::slt, at,
         constant(integers, tensorOf(value).getDimSize(dim)));
@@ -303,7 +303,8 @@ Value TileEmitter::makeUnmasked(Value value, bool transposed) {
       .Default([&](Operation *) {
         SmallVector<Value> operands;
         for (Value operand : inner->getOperands())
-          operands.push_back(getFragment(operand, transposed));
+          operands.push_back(
+              inLayout(getFragment(operand, transposed), type.getEncoding()));
         return cloneElementwise(inner, operands, type);
       });
 }
@@ -319,9 +320,9 @@ Value TileEmitter::broadcastFragment(linalg::BroadcastOp broadcast,
   if (perRow != transposed)
     return tile::SplatRowOp::create(
         builder, loc, type,
-        getVector(input, tile::RowAttr::get(context, plan.warps)));
+        getVector(input, getRow()));
   return tile::SplatColOp::create(
-      builder, loc, type, getVector(input, tile::ColAttr::get(context)));
+      builder, loc, type, getVector(input, getCol()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -336,9 +337,10 @@ Value TileEmitter::multiply(Value a, bool aTransposed, Value b,
   b = strip(b);
   Value left;
   bool inMemory = shareds.contains(a) || a.getDefiningOp<linalg::TransposeOp>();
-  if (!inMemory && isTransposed(a) == aTransposed) {
+  if (!inMemory && plan.columnParts == 1 && isTransposed(a) == aTransposed) {
     left = getFragment(a, aTransposed);
-  } else if (Value known = fragments.lookup({a, aTransposed})) {
+  } else if (Value known = fragments.lookup({a, aTransposed});
+             known && plan.columnParts == 1) {
     left = known;
   } else {
     left = getShared(a);
@@ -357,7 +359,8 @@ static int64_t termsOf(Type element) { return element.isF32() ? 3 : 1; }
 
 Value TileEmitter::matmulFragment(linalg::MatmulOp matmul, bool transposed) {
   Value a = matmul.getInputs()[0], b = matmul.getInputs()[1];
-  Value acc = getFragment(matmul.getOutputs()[0], transposed);
+  Value acc =
+      inLayout(getFragment(matmul.getOutputs()[0], transposed), getAcc());
   int64_t terms = termsOf(tensorOf(a).getElementType());
   // D^T = B^T A^T.
   if (transposed)
@@ -407,15 +410,59 @@ Value TileEmitter::productFragment(DecayProductOp product) {
 }
 
 Value TileEmitter::solveFragment(UnitLowerSolveOp solve, bool transposed) {
-  Value matrix = getFragment(solve.getMatrices()[0], false);
+  Value matrix = gatherColumns(getFragment(solve.getMatrices()[0], false));
   int64_t n = tensorOf(matrix).getDimSize(0);
   auto scratchType = tile::SmemType::get(
       context, {tile::UnitLowerInverseOp::getScratchBytes(n, plan.warps)},
       builder.getI8Type(), 0);
   Value scratch =
       tile::AllocOp::create(builder, loc, scratchType, IntegerAttr());
-  return tile::UnitLowerInverseOp::create(builder, loc, matrix.getType(),
-                                          matrix, scratch);
+  Value inverse = tile::UnitLowerInverseOp::create(
+      builder, loc, matrix.getType(), matrix, scratch);
+  return inverse;
+}
+
+Value TileEmitter::moveThroughShared(Value fragment, Attribute layout) {
+  RankedTensorType type = tensorOf(fragment);
+  Type element = type.getElementType();
+  int64_t rowBytes = type.getShape().back() * element.getIntOrFloatBitWidth() / 8;
+  int64_t swizzle =
+      type.getRank() == 2 ? tile::SmemType::getSwizzleOf(rowBytes) : 0;
+  Value smem = tile::AllocOp::create(
+      builder, loc,
+      tile::SmemType::get(context, type.getShape(), element, swizzle),
+      IntegerAttr());
+  tile::LocalStoreOp::create(builder, loc, fragment, smem);
+  return tile::LocalLoadOp::create(
+      builder, loc, RankedTensorType::get(type.getShape(), element, layout),
+      smem);
+}
+
+tile::AccAttr TileEmitter::accOf(Value value) {
+  if (plan.columnParts == 1)
+    return getAcc();
+  Operation *inner = value.getDefiningOp();
+  auto gathered = tile::AccAttr::get(context, plan.warps);
+  if (isa_and_nonnull<UnitLowerSolveOp>(inner))
+    return gathered;
+  if (inner && OpTrait::hasElementwiseMappableTraits(inner) &&
+      llvm::any_of(inner->getOperands(), [&](Value operand) {
+        return tensorOf(operand).getRank() == 2 && accOf(operand) == gathered;
+      }))
+    return gathered;
+  return getAcc();
+}
+
+Value TileEmitter::inLayout(Value fragment, Attribute layout) {
+  if (tensorOf(fragment).getEncoding() == layout)
+    return fragment;
+  return moveThroughShared(fragment, layout);
+}
+
+Value TileEmitter::gatherColumns(Value fragment) {
+  if (plan.columnParts == 1)
+    return fragment;
+  return moveThroughShared(fragment, tile::AccAttr::get(context, plan.warps));
 }
 
 //===----------------------------------------------------------------------===//
@@ -496,12 +543,12 @@ Value TileEmitter::makeVector(Value value, Attribute layout) {
 
 /// One value column of a matrix: all its others set to 0, and summed.
 Value TileEmitter::columnVector(Value matrix, int64_t column) {
-  Value fragment = getFragment(matrix, /*transposed=*/true);
+  Value fragment = gatherColumns(getFragment(matrix, /*transposed=*/true));
   RankedTensorType type = tensorOf(fragment);
   RankedTensorType integers = type.clone(builder.getI32Type());
   Value at = tile::SplatRowOp::create(
       builder, loc, integers,
-      iota(tile::RowAttr::get(context, plan.warps), type.getDimSize(0)));
+      iota(tile::getRowType(type).getEncoding(), type.getDimSize(0)));
   Value isColumn = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                          at, constant(integers, column));
   Value only = arith::SelectOp::create(builder, loc, isColumn, fragment,
@@ -530,12 +577,7 @@ Value TileEmitter::convertVector(Value vector, Attribute layout) {
       RankedTensorType::get(from.getShape(), from.getElementType(), layout);
   if (tile::isConvertible(from, to))
     return tile::ConvertOp::create(builder, loc, to, vector);
-  Value smem = tile::AllocOp::create(
-      builder, loc,
-      tile::SmemType::get(context, from.getShape(), from.getElementType(), 0),
-      IntegerAttr());
-  tile::LocalStoreOp::create(builder, loc, vector, smem);
-  return tile::LocalLoadOp::create(builder, loc, to, smem);
+  return moveThroughShared(vector, layout);
 }
 
 /// How the region of a reduction combines, and with what it begins.
@@ -555,7 +597,7 @@ static std::optional<tile::Combine> combineOf(linalg::ReduceOp reduce) {
 Value TileEmitter::reduceVector(linalg::ReduceOp reduce) {
   Value input = reduce.getInputs()[0];
   bool transposed = isTransposed(input);
-  Value fragment = getFragment(input, transposed);
+  Value fragment = gatherColumns(getFragment(input, transposed));
   RankedTensorType type = tensorOf(fragment);
   bool alongRows = reduce.getDimensions() == ArrayRef<int64_t>{1};
   tile::Combine kind = *combineOf(reduce);
@@ -602,21 +644,26 @@ Value TileEmitter::makeScalar(Value value) {
 // Order
 //===----------------------------------------------------------------------===//
 
-void TileEmitter::emitOffChain() {
+SmallVector<Value> TileEmitter::getOffChain() {
   DenseSet<Value> onChain(op.getStateArgs().begin(), op.getStateArgs().end());
   auto isOn = [&](Value value) { return onChain.contains(value); };
   for (Operation &inner : *op.getBlock())
     if (llvm::any_of(inner.getOperands(), isOn))
       onChain.insert(inner.result_begin(), inner.result_end());
+  llvm::SmallSetVector<Value, 4> result;
   for (auto matmul : op.getBlock()->getOps<linalg::MatmulOp>()) {
     if (!isOn(matmul->getResult(0)))
       continue;
     // The operand that is read from shared memory.
     Value right =
         matmul.getInputs()[isTransposed(matmul->getResult(0)) ? 0 : 1];
-    if (!isOn(right))
-      getShared(right);
+    right = strip(right);
+    while (auto transpose = right.getDefiningOp<linalg::TransposeOp>())
+      right = strip(transpose.getInput());
+    if (right.getDefiningOp() && !isOn(right))
+      result.insert(right);
   }
+  return result.takeVector();
 }
 
 //===----------------------------------------------------------------------===//

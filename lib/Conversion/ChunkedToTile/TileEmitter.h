@@ -69,11 +69,23 @@ public:
   }
   /// A tile made transposed or not, in shared memory.
   mlir::Value transposedView(mlir::Value tile);
+  // The layouts of matrices and of vectors along their rows and columns.
+  tile::AccAttr getAcc() const {
+    return tile::AccAttr::get(context, plan.warps, plan.columnParts);
+  }
+  tile::RowAttr getRow() const {
+    return tile::RowAttr::get(context, plan.warps, plan.columnParts);
+  }
+  tile::ColAttr getCol() const {
+    if (plan.columnParts == 1)
+      return tile::ColAttr::get(context);
+    return tile::ColAttr::get(context, plan.warps, plan.columnParts);
+  }
   /// Without selects that only zero rows beyond the end that are zero already.
   mlir::Value strip(mlir::Value value);
-  /// Makes what does not depend on the states, and is read from shared memory
-  /// by what does.
-  void emitOffChain();
+  /// What does not depend on the states and is read from shared memory by what
+  /// does, but tiles of tokens.
+  llvm::SmallVector<mlir::Value> getOffChain();
 
 private:
   static mlir::Attribute layoutOf(mlir::Value vector);
@@ -91,6 +103,13 @@ private:
                           bool transposed);
   mlir::Value makeFragment(mlir::Value value, bool transposed);
   mlir::Value makeUnmasked(mlir::Value value, bool transposed);
+  /// The fragment with all columns of a row in one warp, and back.
+  mlir::Value gatherColumns(mlir::Value fragment);
+  /// The layout of a matrix in registers: what comes from a solved system has
+  /// all columns of a row in one warp, and stays so.
+  tile::AccAttr accOf(mlir::Value value);
+  mlir::Value inLayout(mlir::Value fragment, mlir::Attribute layout);
+  mlir::Value moveThroughShared(mlir::Value fragment, mlir::Attribute layout);
   mlir::Value broadcastFragment(mlir::linalg::BroadcastOp op, bool transposed);
   mlir::Value matmulFragment(mlir::linalg::MatmulOp op, bool transposed);
   mlir::Value productFragment(DecayProductOp op);

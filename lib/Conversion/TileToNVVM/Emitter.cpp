@@ -42,15 +42,15 @@ LaneSum LaneSum::ofLane(int64_t div, int64_t mod, int64_t scale) {
   return {{Term{false, div, mod, scale}}};
 }
 
-LaneSum LaneSum::ofWarp(int64_t mod, int64_t scale) {
+LaneSum LaneSum::ofWarp(int64_t mod, int64_t scale, int64_t div) {
   if (mod == 1 || scale == 0)
     return {};
-  return {{Term{true, 1, mod, scale}}};
+  return {{Term{true, div, mod, scale}}};
 }
 
 LaneSum LaneSum::of(LaneTerm term) {
   return ofLane(term.laneDiv, term.laneMod, term.laneScale) +
-         ofWarp(term.warpMod, term.warpScale);
+         ofWarp(term.warpMod, term.warpScale, term.warpDiv);
 }
 
 LaneSum LaneSum::operator*(int64_t factor) const {
@@ -107,7 +107,8 @@ Value Emitter::evaluate(const LaneSum &sum) {
 
 Value Emitter::isWriter(RankedTensorType type) {
   Replication copies = getReplication(type);
-  std::vector<int64_t> key = {copies.laneDiv, copies.laneMod, copies.warpCount};
+  std::vector<int64_t> key = {copies.laneDiv, copies.laneMod, copies.warpMod,
+                              copies.warpCount};
   auto it = writers.find(key);
   if (it != writers.end())
     return it->second;
@@ -116,8 +117,10 @@ Value Emitter::isWriter(RankedTensorType type) {
     if (copies.laneMod > 1)
       writes = isEqual(
           evaluate(LaneSum::ofLane(copies.laneDiv, copies.laneMod, 1)), i32(0));
-    if (copies.warpCount < warps)
-      writes = both(writes, isLess(warp, i32(copies.warpCount)));
+    int64_t different = std::min(copies.warpMod, warps);
+    if (copies.warpCount < different)
+      writes = both(writes, isLess(evaluate(LaneSum::ofWarp(different, 1)),
+                                   i32(copies.warpCount)));
     return writes;
   });
   return writers[key] = result;

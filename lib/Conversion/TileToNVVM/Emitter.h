@@ -36,7 +36,7 @@ struct LaneSum {
   llvm::SmallVector<Term, 3> terms;
 
   static LaneSum ofLane(int64_t div, int64_t mod, int64_t scale);
-  static LaneSum ofWarp(int64_t mod, int64_t scale);
+  static LaneSum ofWarp(int64_t mod, int64_t scale, int64_t div = 1);
   static LaneSum of(tile::LaneTerm term);
   LaneSum operator*(int64_t factor) const;
   LaneSum operator+(const LaneSum &other) const;

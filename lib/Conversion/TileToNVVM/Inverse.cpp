@@ -16,6 +16,7 @@
 #include "Lowerings.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -173,13 +174,13 @@ void Inverse::storeTerm(SmemTile place, int64_t column, ValueRange registers) {
 }
 
 Terms Inverse::loadLeft(int64_t slot, bool own, int64_t column) {
-  return {loadOperandB(e, leftTerm(slot, own, false), 0, column, 2),
-          loadOperandB(e, leftTerm(slot, own, true), 0, column, 2)};
+  return {loadOperandB(e, leftTerm(slot, own, false), {}, 0, column, 2),
+          loadOperandB(e, leftTerm(slot, own, true), {}, 0, column, 2)};
 }
 
 Terms Inverse::loadInverse(int64_t slot) {
-  return {loadOperandB(e, inverseTerm(slot, false, false), 0, 0, 2),
-          loadOperandB(e, inverseTerm(slot, false, true), 0, 0, 2)};
+  return {loadOperandB(e, inverseTerm(slot, false, false), {}, 0, 0, 2),
+          loadOperandB(e, inverseTerm(slot, false, true), {}, 0, 0, 2)};
 }
 
 void Inverse::multiply(MutableArrayRef<Product> products) {
@@ -238,6 +239,16 @@ Square Inverse::diagonalOf(Rows &rows) {
   return diagonal;
 }
 
+/// The i32 as a value that LLVM knows nothing about: what is made of it stays
+/// in the loop that the kernel runs, instead of in registers before it.
+static Value opaque(Emitter &e, Value value) {
+  return LLVM::InlineAsmOp::create(
+             e.builder, e.loc, value.getType(), value, "mov.b32 $0, $1;",
+             "=r,r", /*has_side_effects=*/true, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
 /// X = (I - L)^-1 by forward substitution, a column x of it in each lane:
 /// x_r = e_r + sum_{k<r} L_rk x_k.
 Square Inverse::invertDiagonal(const Rows &rows, const Square &matrix) {
@@ -247,11 +258,9 @@ Square Inverse::invertDiagonal(const Rows &rows, const Square &matrix) {
   emitWarpBarrier(e.builder, e.loc);
   LaneSum column = LaneSum::ofLane(1, kRowTile, 1);
   SmallVector<Value> x;
+  Value own = opaque(e, e.evaluate(column));
   for (int64_t r = 0; r < kRowTile; ++r)
-    x.push_back(e.hoisted([&] {
-      Value isOne = e.isEqual(e.evaluate(column), e.i32(r));
-      return e.select(isOne, e.f32(1), e.f32(0));
-    }));
+    x.push_back(e.select(e.isEqual(own, e.i32(r)), e.f32(1), e.f32(0)));
   // Four columns of L at a time, the same for all lanes.
   auto four = VectorType::get({4}, f32);
   for (int64_t k = 0; k < kRowTile; k += 4) {

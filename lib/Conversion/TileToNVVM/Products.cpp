@@ -26,7 +26,9 @@ struct Terms {
 struct Factor {
   Factor(Emitter &e, MmaOp op)
       : op(op), type(cast<RankedTensorType>(op.getAcc().getType())),
-        acc(e.fragments.lookup(op.getAcc())), blocks(type.getDimSize(1) / 8),
+        acc(e.fragments.lookup(op.getAcc())),
+        blocks(type.getDimSize(1) /
+               cast<AccAttr>(type.getEncoding()).getColumns() / 8),
         rowTiles(acc.size() / (blocks * 4)) {
     if (isa<SmemType>(op.getA().getType()))
       tile = e.tiles.lookup(op.getA());
@@ -68,9 +70,11 @@ public:
   Products(Emitter &e, ArrayRef<MmaOp> ops)
       : e(e), b(e.tiles.lookup(MmaOp(ops.front()).getB())),
         element(b.type.getElementType()), terms(MmaOp(ops.front()).getTerms()),
-        depth(b.type.getShape()[0]), blocks(b.type.getShape()[1] / 8) {
+        depth(b.type.getShape()[0]) {
     for (MmaOp op : ops)
       factors.emplace_back(e, op);
+    blocks = factors.front().blocks;
+    warpColumns = warpColumnsOf(factors.front().type);
   }
 
   void run() {
@@ -107,6 +111,7 @@ private:
   SmemTile b;
   Type element;
   int64_t terms, depth, blocks;
+  LaneSum warpColumns;
   std::vector<Factor> factors;
 };
 
@@ -147,7 +152,8 @@ void Products::multiplyHalf() {
     SmallVector<Terms> a = allOfA(k);
     for (int64_t block = 0; block < blocks; block += 2) {
       int64_t count = std::min<int64_t>(2, blocks - block);
-      SmallVector<Value, 4> bs = loadOperandB(e, b, k, block * 8, count);
+      SmallVector<Value, 4> bs =
+          loadOperandB(e, b, warpColumns, k, block * 8, count);
       forEachRowTile([&](Factor &factor, int64_t rowTile, size_t number) {
         for (int64_t i = 0; i < count; ++i)
           emitMma(e.builder, e.loc, element, a[number].high,
@@ -175,8 +181,9 @@ SmallVector<Value, 4> Products::singleA(const Factor &factor, int64_t rowTile,
 }
 
 SmallVector<Value, 4> Products::singleB(int64_t k, int64_t block) {
-  return loadPair(e, b, LaneSum::ofLane(1, 4, 2), LaneSum::ofLane(4, 8, 1), k,
-                  block * 8, /*alongColumns=*/false);
+  return loadPair(e, b, LaneSum::ofLane(1, 4, 2),
+                  LaneSum::ofLane(4, 8, 1) + warpColumns, k, block * 8,
+                  /*alongColumns=*/false);
 }
 
 Terms Products::split(ValueRange values) {

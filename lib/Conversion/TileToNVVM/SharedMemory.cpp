@@ -87,8 +87,18 @@ bool linattn::tilenvvm::hasMatrixRows(SmemType type) {
   return type.getPanelBytes() % 16 == 0;
 }
 
+int64_t linattn::tilenvvm::numBlocks(RankedTensorType type) {
+  auto acc = cast<AccAttr>(type.getEncoding());
+  return type.getDimSize(1) / acc.getColumns() / 8;
+}
+
 static int64_t numRowTiles(RankedTensorType type) {
-  return getElementsPerLane(type) / (type.getDimSize(1) / 8 * 4);
+  return getElementsPerLane(type) / (numBlocks(type) * 4);
+}
+
+LaneSum linattn::tilenvvm::warpColumnsOf(RankedTensorType type) {
+  LaneTerm term = getLaneColumn(type);
+  return LaneSum::ofWarp(term.warpMod, term.warpScale, term.warpDiv);
 }
 
 /// Calls `move` for each piece of a fragment: the pointer of this lane, its
@@ -99,7 +109,8 @@ forEachMatrix(Emitter &e, const SmemTile &tile, RankedTensorType type,
   MatrixLanes lanes = matrixLanes(tile.type.getTransposed());
   LaneTerm warpRows = getLaneRow(type);
   lanes.rows = lanes.rows + LaneSum::ofWarp(warpRows.warpMod, kRowTile);
-  int64_t blocks = type.getDimSize(1) / 8;
+  lanes.columns = lanes.columns + warpColumnsOf(type);
+  int64_t blocks = numBlocks(type);
   for (int64_t rowTile = 0; rowTile < numRowTiles(type); ++rowTile)
     for (int64_t block = 0; block < blocks; block += 2) {
       int64_t element = (rowTile * blocks + block) * 4;
@@ -123,12 +134,14 @@ SmallVector<Value, 4> linattn::tilenvvm::loadOperandA(Emitter &e,
 }
 
 SmallVector<Value, 4>
-linattn::tilenvvm::loadOperandB(Emitter &e, const SmemTile &tile, int64_t row,
+linattn::tilenvvm::loadOperandB(Emitter &e, const SmemTile &tile,
+                                const LaneSum &warpColumns, int64_t row,
                                 int64_t column, int64_t count) {
   // Lane l holds column l / 4, where of an accumulator it has row l / 4.
   bool transposed = tile.type.getTransposed();
   MatrixLanes lanes = matrixLanes(transposed);
-  Value pointer = e.pointerTo(tile, lanes.rows, lanes.columns, row, column);
+  Value pointer =
+      e.pointerTo(tile, lanes.rows, lanes.columns + warpColumns, row, column);
   return emitLdMatrix(e.builder, e.loc, pointer, 2 * count, !transposed);
 }
 

@@ -166,7 +166,7 @@ LogicalResult linattn::tilenvvm::emitExtract(Emitter &e, Operation *op) {
 LogicalResult linattn::tilenvvm::emitSplatRow(Emitter &e, SplatRowOp op) {
   auto type = cast<RankedTensorType>(op.getType());
   Registers source = e.fragments.lookup(op.getSource()), elements;
-  int64_t blocks = type.getDimSize(1) / 8;
+  int64_t blocks = numBlocks(type);
   for (int64_t i = 0; i < getElementsPerLane(type); ++i)
     elements.push_back(source[i / 4 / blocks * 2 + i % 4 / 2]);
   e.fragments[op.getResult()] = e.packAs(type, elements);
@@ -176,7 +176,7 @@ LogicalResult linattn::tilenvvm::emitSplatRow(Emitter &e, SplatRowOp op) {
 LogicalResult linattn::tilenvvm::emitSplatCol(Emitter &e, SplatColOp op) {
   auto type = cast<RankedTensorType>(op.getType());
   Registers source = e.fragments.lookup(op.getSource()), elements;
-  int64_t blocks = type.getDimSize(1) / 8;
+  int64_t blocks = numBlocks(type);
   for (int64_t i = 0; i < getElementsPerLane(type); ++i)
     elements.push_back(source[i / 4 % blocks * 2 + i % 2]);
   e.fragments[op.getResult()] = e.packAs(type, elements);
@@ -200,7 +200,7 @@ static Value combine(Emitter &e, Combine kind, Value a, Value b) {
 LogicalResult linattn::tilenvvm::emitReduce(Emitter &e, ReduceOp op) {
   auto type = cast<RankedTensorType>(op.getSource().getType());
   Registers source = e.fragments.lookup(op.getSource());
-  int64_t blocks = type.getDimSize(1) / 8;
+  int64_t blocks = numBlocks(type);
   bool alongRow = op.getAxis() == 1;
   Registers result(getElementsPerLane(cast<RankedTensorType>(op.getType())));
   for (auto [i, value] : llvm::enumerate(source)) {

@@ -286,8 +286,9 @@ LogicalResult MmaOp::verify() {
     return emitOpError("terms is 1, or 3 for f32, got ")
            << int64_t(getTerms()) << " for " << element;
   if (auto fragment = dyn_cast<RankedTensorType>(a);
-      fragment && fragment.getEncoding() != layout)
-    return emitOpError("a in registers has the layout of the accumulator, got ")
+      fragment && (fragment.getEncoding() != layout || layout.getColumns() != 1))
+    return emitOpError("a in registers has the layout of the accumulator, with "
+                       "one part of columns, got ")
            << fragment << " and " << acc;
   int64_t depth = element.isF32() ? 8 : 16;
   if (shapeOf(a)[1] % depth != 0)
@@ -327,10 +328,10 @@ LogicalResult UnitLowerInverseOp::verify() {
   auto type = cast<RankedTensorType>(getMatrix().getType());
   auto layout = dyn_cast<AccAttr>(type.getEncoding());
   if (!layout || !type.getElementType().isF32() ||
-      type.getDimSize(0) != type.getDimSize(1) ||
+      type.getDimSize(0) != type.getDimSize(1) || layout.getColumns() != 1 ||
       !llvm::is_contained({16, 32, 64, 128}, type.getDimSize(0)))
-    return emitOpError("the matrix is square in f32 and layout acc, of 16, 32, "
-                       "64 or 128 rows, got ")
+    return emitOpError("the matrix is square in f32 and layout acc with one "
+                       "part of columns, of 16, 32, 64 or 128 rows, got ")
            << type;
   if (getTerms() != 1 && getTerms() != 2)
     return emitOpError("terms is 1 or 2, got ") << int64_t(getTerms());

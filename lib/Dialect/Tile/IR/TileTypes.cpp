@@ -27,11 +27,28 @@ static LogicalResult verifyWarps(EmitError emitError, int64_t warps) {
   return emitError() << "warps is 1, 2, 4, 8, 16 or 32, got " << warps;
 }
 
-LogicalResult AccAttr::verify(EmitError emitError, int64_t warps) {
-  return verifyWarps(emitError, warps);
+/// The warps form a grid of rows by `columns`.
+static LogicalResult verifyGrid(EmitError emitError, int64_t warps,
+                                int64_t columns) {
+  if (failed(verifyWarps(emitError, warps)))
+    return failure();
+  if (columns >= 1 && warps % columns == 0)
+    return success();
+  return emitError() << "columns divides the " << warps << " warps, got "
+                     << columns;
 }
-LogicalResult RowAttr::verify(EmitError emitError, int64_t warps) {
-  return verifyWarps(emitError, warps);
+
+LogicalResult AccAttr::verify(EmitError emitError, int64_t warps,
+                              int64_t columns) {
+  return verifyGrid(emitError, warps, columns);
+}
+LogicalResult RowAttr::verify(EmitError emitError, int64_t warps,
+                              int64_t columns) {
+  return verifyGrid(emitError, warps, columns);
+}
+LogicalResult ColAttr::verify(EmitError emitError, int64_t warps,
+                              int64_t columns) {
+  return verifyGrid(emitError, warps, columns);
 }
 LogicalResult StridedAttr::verify(EmitError emitError, int64_t vec) {
   if (vec >= 1 && vec <= 32 && llvm::isPowerOf2_64(vec))
@@ -65,33 +82,33 @@ static LogicalResult verifyRows(EmitError emitError, StringRef layout,
 }
 
 static LogicalResult verifyColumns(EmitError emitError, StringRef layout,
-                                   int64_t columns) {
-  if (columns % 8 == 0)
+                                   int64_t columns, int64_t parts) {
+  if (columns % (8 * parts) == 0)
     return success();
-  return emitError() << "layout '" << layout
-                     << "' is for a multiple of 8 columns, got " << columns;
+  return emitError() << "layout '" << layout << "' is for a multiple of "
+                     << 8 * parts << " columns, got " << columns;
 }
 
 LogicalResult AccAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                                       EmitError emitError) const {
   if (failed(verifyRank(emitError, "acc", shape, 2)) ||
-      failed(verifyRows(emitError, "acc", shape[0], getWarps())))
+      failed(verifyRows(emitError, "acc", shape[0], getRowWarps())))
     return failure();
-  return verifyColumns(emitError, "acc", shape[1]);
+  return verifyColumns(emitError, "acc", shape[1], getColumns());
 }
 
 LogicalResult RowAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                                       EmitError emitError) const {
   if (failed(verifyRank(emitError, "row", shape, 1)))
     return failure();
-  return verifyRows(emitError, "row", shape[0], getWarps());
+  return verifyRows(emitError, "row", shape[0], getRowWarps());
 }
 
 LogicalResult ColAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                                       EmitError emitError) const {
   if (failed(verifyRank(emitError, "col", shape, 1)))
     return failure();
-  return verifyColumns(emitError, "col", shape[0]);
+  return verifyColumns(emitError, "col", shape[0], getColumns());
 }
 
 LogicalResult StridedAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,

@@ -13,6 +13,8 @@
 namespace linattn::tile {
 
 constexpr int64_t kWarpSize = 32;
+/// Warps of a block.
+constexpr int64_t kMaxWarps = 32;
 /// Rows of an mma tile.
 constexpr int64_t kRowTile = 16;
 
@@ -29,20 +31,22 @@ struct LaneElement {
 LaneElement getLaneElement(mlir::RankedTensorType type, int64_t number);
 
 /// What a coordinate takes from lane l and warp w:
-///   (l / laneDiv mod laneMod) * laneScale + (w mod warpMod) * warpScale.
+///   (l / laneDiv mod laneMod) * laneScale + (w / warpDiv mod warpMod) *
+///   warpScale.
 struct LaneTerm {
   int64_t laneDiv = 1, laneMod = 1, laneScale = 0;
-  int64_t warpMod = 1, warpScale = 0;
+  int64_t warpDiv = 1, warpMod = 1, warpScale = 0;
 };
 LaneTerm getLaneRow(mlir::RankedTensorType type);
 LaneTerm getLaneColumn(mlir::RankedTensorType type);
 
 /// How often an element stands in a block of `warps` warps: copies in other
 /// lanes, and in other warps. Who writes is the copy with the least lane and
-/// warp: lanes with (l / laneDiv) mod laneMod == 0 and warps w < warpCount.
+/// warp: lanes with (l / laneDiv) mod laneMod == 0 and warps with w mod warpMod <
+/// warpCount.
 struct Replication {
   int64_t laneDiv = 1, laneMod = 1;
-  int64_t warpCount = 1;
+  int64_t warpMod = kMaxWarps, warpCount = 1;
 };
 Replication getReplication(mlir::RankedTensorType type);
 

@@ -393,7 +393,8 @@ def Tile_MmaOp : Tile_Op<"mma", [TypesMatchWith<"result has the type of the accu
     * (mma_c1) a is [M, K], b [K, N], the accumulator [M, N] in f32 and `acc`.
     * (mma_c2) a and b have one element type: bf16, f16 or f32; `terms` is 3 or 1
       for f32, else 1.
-    * (mma_c3) A fragment a has the layout of the accumulator.
+    * (mma_c3) A fragment a has the layout of the accumulator, with one part of
+      columns.
     * (mma_c4) M is a multiple of 16, N of 8, K of 16 (8 for f32).
     * (mma_c5) The result of an `async` product is used by `mma_wait`, or as the
       accumulator of one further `async` product in the same block: nothing is in

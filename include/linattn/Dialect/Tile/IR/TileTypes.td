@@ -23,7 +23,9 @@ def Tile_AccAttr : Tile_Layout<"Acc", "acc"> {
   let description = [{
     A matrix of M rows and N columns, in tiles of 16 rows. With W warps row tile t
     belongs to warp t mod W; with fewer row tiles than warps, warp w holds tile
-    w mod (M / 16) as well. In a tile, lane l holds of each 8 columns the elements
+    w mod (M / 16) as well. With `columns = C` the warps form a grid: W / C of them
+    share the rows, and warp w has the w / (W / C)-th of C equal parts of the
+    columns. In a tile, lane l holds of each 8 columns the elements
 
     ```
     row l / 4        columns 2 (l mod 4), 2 (l mod 4) + 1
@@ -31,14 +33,20 @@ def Tile_AccAttr : Tile_Layout<"Acc", "acc"> {
     ```
 
     This is the accumulator of mma.sync m16n8 and, with 4 warps, of wgmma. In a
-    16-bit type it is also the A operand of the next product, so chained products
-    move no data between lanes.
+    16-bit type, with one part of columns, it is also the A operand of the next
+    product, so chained products move no data between lanes.
 
-    Example: `tensor<64x128xf32, #tile.acc<warps = 4>>`.
+    Examples: `tensor<64x128xf32, #tile.acc<warps = 4>>`,
+    `tensor<64x128xf32, #tile.acc<warps = 8, columns = 2>>`.
   }];
-  let parameters = (ins "int64_t":$warps);
+  let parameters = (ins "int64_t":$warps, DefaultValuedParameter<"int64_t", "1">:$columns);
+  let builders = [AttrBuilder<(ins "int64_t":$warps), [{ return $_get($_ctxt, warps, int64_t(1)); }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Warps that share the rows.
+    int64_t getRowWarps() const { return getWarps() / getColumns(); }
+  }];
 }
 
 def Tile_RowAttr : Tile_Layout<"Row", "row"> {
@@ -49,18 +57,32 @@ def Tile_RowAttr : Tile_Layout<"Row", "row"> {
 
     Example: `tensor<64xf32, #tile.row<warps = 4>>`.
   }];
-  let parameters = (ins "int64_t":$warps);
+  let parameters = (ins "int64_t":$warps, DefaultValuedParameter<"int64_t", "1">:$columns);
+  let builders = [AttrBuilder<(ins "int64_t":$warps), [{ return $_get($_ctxt, warps, int64_t(1)); }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getRowWarps() const { return getWarps() / getColumns(); }
+  }];
 }
 
 def Tile_ColAttr : Tile_Layout<"Col", "col"> {
   let summary = "one value per column of a matrix in `acc`";
   let description = [{
     Each lane holds the values of the columns that it has in `acc`: of every 8 two.
-    All rows of lanes and all warps hold the same.
+    All rows of lanes and all warps hold the same; with `columns`, all warps that
+    have the same part of the columns. Without, the number of warps does not matter
+    and is left out.
 
-    Example: `tensor<128xf32, #tile.col>`.
+    Examples: `tensor<128xf32, #tile.col>`, `tensor<128xf32, #tile.col<warps = 8, columns = 2>>`.
+  }];
+  let parameters = (ins DefaultValuedParameter<"int64_t", "1">:$warps,
+                        DefaultValuedParameter<"int64_t", "1">:$columns);
+  let builders = [AttrBuilder<(ins), [{ return $_get($_ctxt, int64_t(1), int64_t(1)); }]>];
+  let assemblyFormat = "(`<` struct(params)^ `>`)?";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    int64_t getRowWarps() const { return getWarps() / getColumns(); }
   }];
 }
 
