@@ -286,6 +286,9 @@ def Tile_ChannelCreateOp : Tile_Op<"channel.create"> {
   let assemblyFormat = [{
     (`every` `(` $every^ `)`)? (`own` `(` $own^ `)`)? (`parts` $parts^)? attr-dict `:` type($result)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, CArg<"::mlir::IntegerAttr", "{}">:$offset), [{
+    build($_builder, $_state, type, offset, /*every=*/{}, /*own=*/{}, /*parts=*/{});
+  }]>];
   let hasVerifier = 1;
 }
 
