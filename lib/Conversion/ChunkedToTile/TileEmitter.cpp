@@ -311,7 +311,7 @@ Value TileEmitter::makeUnmasked(Value value, bool transposed) {
       .Case([&](UnitLowerSolveOp solve) {
         return solveFragment(solve, transposed);
       })
-      .Default([&](Operation *) {
+      .Default([&](Operation *) -> Value {
         auto operandOf = [&](Value operand) {
           return inLayout(getFragment(operand, transposed), type.getEncoding());
         };
