@@ -27,7 +27,7 @@ struct Fixture {
 
 static int64_t evaluate(const LaneTerm &term, int64_t lane, int64_t warp) {
   return lane / term.laneDiv % term.laneMod * term.laneScale +
-         warp % term.warpMod * term.warpScale;
+         warp / term.warpDiv % term.warpMod * term.warpScale;
 }
 
 /// Who holds an element, by the text of the layout.
@@ -36,15 +36,24 @@ static bool holds(RankedTensorType type, Element element, Place place) {
   auto [warp, lane] = place;
   Attribute layout = type.getEncoding();
   int64_t tiles = type.getDimSize(0) / 16;
-  auto ofWarp = [&, warp = warp, row = row](int64_t warps) {
-    return warp % std::min(warps, tiles) == row / 16 % std::min(warps, tiles);
+  // Warps in a grid: those of one part of the columns share the rows.
+  auto hasRow = [&, warp = warp, row = row](int64_t rowWarps) {
+    int64_t groups = std::min(rowWarps, tiles);
+    return warp % rowWarps % groups == row / 16 % groups;
+  };
+  auto hasColumn = [&, warp = warp, column = column](int64_t rowWarps,
+                                                     int64_t parts) {
+    return warp / rowWarps % parts == column / (type.getShape().back() / parts);
   };
   if (auto acc = dyn_cast<AccAttr>(layout))
-    return ofWarp(acc.getWarps()) && lane == row % 8 * 4 + column % 8 / 2;
+    return hasRow(acc.getRowWarps()) &&
+           hasColumn(acc.getRowWarps(), acc.getColumns()) &&
+           lane == row % 8 * 4 + column % 8 / 2;
   if (auto rows = dyn_cast<RowAttr>(layout))
-    return ofWarp(rows.getWarps()) && lane / 4 == row % 8;
-  if (isa<ColAttr>(layout))
-    return lane % 4 == column % 8 / 2;
+    return hasRow(rows.getRowWarps()) && lane / 4 == row % 8;
+  if (auto col = dyn_cast<ColAttr>(layout))
+    return hasColumn(col.getRowWarps(), col.getColumns()) &&
+           lane % 4 == column % 8 / 2;
   int64_t vec = cast<StridedAttr>(layout).getVec();
   int64_t lanes = std::min<int64_t>(32, type.getDimSize(0) / vec);
   return lane % lanes == column / vec % lanes;
@@ -77,7 +86,8 @@ static void checkLayout(RankedTensorType type, int64_t warps) {
         for (int64_t lane = 0; lane < 32; ++lane) {
           bool held = got.count({warp, lane});
           wrong += held != holds(type, {row, column}, {warp, lane});
-          writers += held && warp < replication.warpCount &&
+          writers += held &&
+                     warp % replication.warpMod < replication.warpCount &&
                      lane / replication.laneDiv % replication.laneMod == 0;
         }
       wrongWriters += writers != 1;
@@ -104,6 +114,21 @@ TEST(rowsThatAreNoPowerOfTwo) {
     auto acc = AccAttr::get(&fixture.context, warps);
     checkLayout(RankedTensorType::get({48 * warps, 40}, f32, acc), warps);
   }
+}
+
+TEST(gridsOfWarps) {
+  Fixture fixture;
+  auto f32 = Float32Type::get(&fixture.context);
+  for (int64_t warps : {2, 4, 8, 16})
+    for (int64_t parts = 2; parts <= std::min<int64_t>(warps, 4); parts *= 2)
+      for (int64_t rows : {16, 64, 128})
+        for (int64_t columns : {32, 64, 128}) {
+          auto acc = AccAttr::get(&fixture.context, warps, parts);
+          auto type = RankedTensorType::get({rows, columns}, f32, acc);
+          checkLayout(type, warps);
+          checkLayout(getRowType(type), warps);
+          checkLayout(getColType(type), warps);
+        }
 }
 
 TEST(vectorsAlongRowsAndColumns) {

@@ -409,7 +409,7 @@ func.func @f(%a: tensor<64x64xbf16, #tile.acc<warps = 4>>, %b: !tile.smem<64x64x
 
 // mma_c3
 func.func @f(%a: tensor<64x64xbf16, #tile.acc<warps = 2>>, %b: !tile.smem<64x64xbf16, swizzle = 128>, %c: tensor<64x64xf32, #tile.acc<warps = 4>>) {
-  // expected-error @below {{'tile.mma' op a in registers has the layout of the accumulator, got 'tensor<64x64xbf16, #tile.acc<warps = 2>>' and 'tensor<64x64xf32, #tile.acc<warps = 4>>'}}
+  // expected-error @below {{'tile.mma' op a in registers has the layout of the accumulator, with one part of columns, got 'tensor<64x64xbf16, #tile.acc<warps = 2>>' and 'tensor<64x64xf32, #tile.acc<warps = 4>>'}}
   %d = tile.mma %a, %b, %c : tensor<64x64xbf16, #tile.acc<warps = 2>>, !tile.smem<64x64xbf16, swizzle = 128>, tensor<64x64xf32, #tile.acc<warps = 4>>
   return
 }
@@ -456,7 +456,7 @@ func.func @f(%c: tensor<64x64xf32, #tile.acc<warps = 4>>) {
 
 // unit_lower_inverse_c1
 func.func @f(%a: tensor<64x64xbf16, #tile.acc<warps = 4>>, %s: !tile.smem<37120xi8>) {
-  // expected-error @below {{'tile.unit_lower_inverse' op the matrix is square in f32 and layout acc, of 16, 32, 64 or 128 rows, got 'tensor<64x64xbf16, #tile.acc<warps = 4>>'}}
+  // expected-error @below {{'tile.unit_lower_inverse' op the matrix is square in f32 and layout acc with one part of columns, of 16, 32, 64 or 128 rows, got 'tensor<64x64xbf16, #tile.acc<warps = 4>>'}}
   %t = tile.unit_lower_inverse %a scratch(%s) : tensor<64x64xbf16, #tile.acc<warps = 4>>, !tile.smem<37120xi8>
   return
 }
@@ -465,7 +465,7 @@ func.func @f(%a: tensor<64x64xbf16, #tile.acc<warps = 4>>, %s: !tile.smem<37120x
 
 // unit_lower_inverse_c1
 func.func @f(%a: tensor<64x128xf32, #tile.acc<warps = 4>>, %s: !tile.smem<37120xi8>) {
-  // expected-error @below {{'tile.unit_lower_inverse' op the matrix is square in f32 and layout acc, of 16, 32, 64 or 128 rows, got 'tensor<64x128xf32, #tile.acc<warps = 4>>'}}
+  // expected-error @below {{'tile.unit_lower_inverse' op the matrix is square in f32 and layout acc with one part of columns, of 16, 32, 64 or 128 rows, got 'tensor<64x128xf32, #tile.acc<warps = 4>>'}}
   %t = tile.unit_lower_inverse %a scratch(%s) : tensor<64x128xf32, #tile.acc<warps = 4>>, !tile.smem<37120xi8>
   return
 }
@@ -474,7 +474,7 @@ func.func @f(%a: tensor<64x128xf32, #tile.acc<warps = 4>>, %s: !tile.smem<37120x
 
 // unit_lower_inverse_c1
 func.func @f(%a: tensor<64xf32, #tile.strided<vec = 2>>, %s: !tile.smem<37120xi8>) {
-  // expected-error @below {{'tile.unit_lower_inverse' op the matrix is square in f32 and layout acc, of 16, 32, 64 or 128 rows, got 'tensor<64xf32, #tile.strided<vec = 2>>'}}
+  // expected-error @below {{'tile.unit_lower_inverse' op the matrix is square in f32 and layout acc with one part of columns, of 16, 32, 64 or 128 rows, got 'tensor<64xf32, #tile.strided<vec = 2>>'}}
   %t = tile.unit_lower_inverse %a scratch(%s) : tensor<64xf32, #tile.strided<vec = 2>>, !tile.smem<37120xi8>
   return
 }
