@@ -83,7 +83,7 @@ LaneTerm linattn::tile::getLaneColumn(RankedTensorType type) {
     return {
         1,
         std::min<int64_t>(kWarpSize, llvm::divideCeil(type.getDimSize(0), vec)),
-        vec, 1, 0};
+        vec};
   }
   return {};
 }
