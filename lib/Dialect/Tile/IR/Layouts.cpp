@@ -135,6 +135,6 @@ bool linattn::tile::isConvertible(RankedTensorType from, RankedTensorType to) {
   if (auto col = dyn_cast<ColAttr>(source))
     return col.getColumns() == 1 && isa<StridedAttr, RowAttr, ColAttr>(target);
   if (auto row = dyn_cast<RowAttr>(source))
-    return row.getRowWarps() == 1 && isa<StridedAttr, ColAttr>(target);
+    return row.getRowWarps() == 1 && isa<StridedAttr, RowAttr, ColAttr>(target);
   return false;
 }

@@ -159,3 +159,8 @@ func.func private @f(!tile.channel<2, f32>)
 
 // expected-error @below {{a channel holds whole tiles in shared memory, got}}
 func.func private @f(!tile.channel<2, !tile.smem<8x8xf32, of 64x64>>)
+
+// -----
+
+// expected-error @below {{columns divides the 4 warps, got 3}}
+func.func private @f(tensor<64x64xf32, #tile.acc<warps = 4, columns = 3>>)
