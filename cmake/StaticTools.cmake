@@ -63,7 +63,8 @@ target_link_options(linattn_static_llvm INTERFACE
 
 add_custom_target(static-tools)
 
-# Our libraries that `libs` need, themselves included, and what else they link.
+# Our libraries that `libs` need, themselves included, and what else they link:
+# without the shared libraries of LLVM, whose place the archives take.
 function(linattn_closure libs out_ours out_others)
   set(todo ${libs})
   set(ours)
@@ -77,7 +78,7 @@ function(linattn_closure libs out_ours out_others)
       if(needs)
         list(APPEND todo ${needs})
       endif()
-    elseif(NOT lib IN_LIST known)
+    elseif(NOT lib IN_LIST known AND NOT lib MATCHES "^(LLVM|MLIR)$")
       list(APPEND others ${lib})
     endif()
   endwhile()

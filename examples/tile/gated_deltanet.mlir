@@ -57,6 +57,9 @@ gpu.module @gated_deltanet {
     %sRate = tile.alloc {offset = 127232 : i64} : !vector
     %sStart = tile.alloc {offset = 127488 : i64} : !vector
     %sEnd = tile.alloc {offset = 127744 : i64} : !vector
+    %sHi = tile.alloc {offset = 128000 : i64} : !vector
+    %sLo = tile.alloc {offset = 128256 : i64} : !vector
+    %sNegBeta = tile.alloc {offset = 128512 : i64} : !vector
     %tS = tile.alloc {offset = 0 : i64} : !state
     %TT = tile.smem_view %tT transposed : !square -> !squareT
     %PT = tile.smem_view %tP transposed : !square -> !squareT
@@ -99,25 +102,6 @@ gpu.module @gated_deltanet {
     %final, %gEnd, %bEnd = scf.for %chunk = %c0 to %chunks step %c1
         iter_args(%S = %state0, %gt = %g0, %bt = %b0)
         -> (tensor<64x128xf32, #acc>, tensor<64xf32, #lanes>, tensor<64xf32, #lanes>) {
-      %tK, %tQ, %tV = tile.channel.wait %ring[%chunk] : !ring -> !keys, !keys, !square
-      tile.barrier
-      // The next chunk.
-      %next = arith.addi %chunk, %c1 : index
-      %t1 = arith.muli %next, %c64 : index
-      %rows1 = arith.subi %size, %t1 : index
-      %k1, %q1, %v1 = tile.channel.acquire %ring[%next] : !ring -> !keys, !keys, !square
-      tile.load_async %k[%n, %t1, %kh, %c0] dims = [1, 3] bounds(%rows1, %c128) into %k1
-          : memref<?x?x16x128xbf16, strided<[?, ?, ?, 1]>>, !keys
-      tile.load_async %q[%n, %t1, %kh, %c0] dims = [1, 3] bounds(%rows1, %c128) into %q1
-          : memref<?x?x16x128xbf16, strided<[?, ?, ?, 1]>>, !keys
-      tile.load_async %v[%n, %t1, %h, %v0] dims = [1, 3] bounds(%rows1, %c64) into %v1
-          : memref<?x?x32x128xbf16, strided<[?, ?, ?, 1]>>, !square
-      tile.channel.commit %ring[%next] : !ring
-      %g1l = tile.load %g[%n, %t1, %h] dims = [1] bounds(%rows1)
-          : memref<?x?x32xf32, strided<[?, ?, ?]>> -> tensor<64xf32, #lanes>
-      %b1 = tile.load %beta[%n, %t1, %h] dims = [1] bounds(%rows1)
-          : memref<?x?x32xf32, strided<[?, ?, ?]>> -> tensor<64xf32, #lanes>
-
       // Decays: sums of g log2(e), of which powers of two are one instruction.
       %hi, %lo = tile.scan %gt : tensor<64xf32, #lanes>
       %hiEnd = tensor.extract %hi[%c63] : tensor<64xf32, #lanes>
@@ -139,22 +123,42 @@ gpu.module @gated_deltanet {
       tile.local_store %negRate, %sRate : tensor<64xf32, #lanes>, !vector
       tile.local_store %start, %sStart : tensor<64xf32, #lanes>, !vector
       tile.local_store %toEnd, %sEnd : tensor<64xf32, #lanes>, !vector
-      %hiR = tile.convert %hi : tensor<64xf32, #lanes> -> tensor<64xf32, #row>
-      %loR = tile.convert %lo : tensor<64xf32, #lanes> -> tensor<64xf32, #row>
-      %negBetaR = tile.convert %negBeta : tensor<64xf32, #lanes> -> tensor<64xf32, #row>
-      %hiC = tile.convert %hi : tensor<64xf32, #lanes> -> tensor<64xf32, #col>
-      %loC = tile.convert %lo : tensor<64xf32, #lanes> -> tensor<64xf32, #col>
+      tile.local_store %hi, %sHi : tensor<64xf32, #lanes>, !vector
+      tile.local_store %lo, %sLo : tensor<64xf32, #lanes>, !vector
+      tile.local_store %negBeta, %sNegBeta : tensor<64xf32, #lanes>, !vector
+
+      %tK, %tQ, %tV = tile.channel.wait %ring[%chunk] : !ring -> !keys, !keys, !square
+      tile.barrier
+      // The next chunk.
+      %next = arith.addi %chunk, %c1 : index
+      %t1 = arith.muli %next, %c64 : index
+      %rows1 = arith.subi %size, %t1 : index
+      %k1, %q1, %v1 = tile.channel.acquire %ring[%next] : !ring -> !keys, !keys, !square
+      tile.load_async %k[%n, %t1, %kh, %c0] dims = [1, 3] bounds(%rows1, %c128) into %k1
+          : memref<?x?x16x128xbf16, strided<[?, ?, ?, 1]>>, !keys
+      tile.load_async %q[%n, %t1, %kh, %c0] dims = [1, 3] bounds(%rows1, %c128) into %q1
+          : memref<?x?x16x128xbf16, strided<[?, ?, ?, 1]>>, !keys
+      tile.load_async %v[%n, %t1, %h, %v0] dims = [1, 3] bounds(%rows1, %c64) into %v1
+          : memref<?x?x32x128xbf16, strided<[?, ?, ?, 1]>>, !square
+      tile.channel.commit %ring[%next] : !ring
+      %g1l = tile.load %g[%n, %t1, %h] dims = [1] bounds(%rows1)
+          : memref<?x?x32xf32, strided<[?, ?, ?]>> -> tensor<64xf32, #lanes>
+      %b1 = tile.load %beta[%n, %t1, %h] dims = [1] bounds(%rows1)
+          : memref<?x?x32xf32, strided<[?, ?, ?]>> -> tensor<64xf32, #lanes>
 
       // All products with K^T, which share its loads.
       %KT = tile.smem_view %tK transposed : !keys -> !keysT
       %QT = tile.smem_view %tQ transposed : !keys -> !keysT
       %VT = tile.smem_view %tV transposed : !square -> !squareT
-      %Sb = arith.truncf %S : tensor<64x128xf32, #acc> to tensor<64x128xbf16, #acc>
       %kk = tile.mma %tK, %KT, %zero64 : !keys, !keysT, tensor<64x64xf32, #acc>
       %qk = tile.mma %tQ, %KT, %zero64 : !keys, !keysT, tensor<64x64xf32, #acc>
-      %R = tile.mma %Sb, %KT, %zero64 : tensor<64x128xbf16, #acc>, !keysT, tensor<64x64xf32, #acc>
+
 
       // P and A; e^(G_t - G_s) is 0 for s > t.
+      %hiR = tile.local_load %sHi : !vector -> tensor<64xf32, #row>
+      %loR = tile.local_load %sLo : !vector -> tensor<64xf32, #row>
+      %hiC = tile.local_load %sHi : !vector -> tensor<64xf32, #col>
+      %loC = tile.local_load %sLo : !vector -> tensor<64xf32, #col>
       %hiRows = tile.splat_row %hiR : tensor<64xf32, #row> -> tensor<64x64xf32, #acc>
       %hiCols = tile.splat_col %hiC : tensor<64xf32, #col> -> tensor<64x64xf32, #acc>
       %loRows = tile.splat_row %loR : tensor<64xf32, #row> -> tensor<64x64xf32, #acc>
@@ -168,6 +172,7 @@ gpu.module @gated_deltanet {
       %P = arith.mulf %qg, %scale : tensor<64x64xf32, #acc>
       %Pb = arith.truncf %P : tensor<64x64xf32, #acc> to tensor<64x64xbf16, #acc>
       tile.local_store %Pb, %tP : tensor<64x64xbf16, #acc>, !square
+      %negBetaR = tile.local_load %sNegBeta : !vector -> tensor<64xf32, #row>
       %negBetas = tile.splat_row %negBetaR : tensor<64xf32, #row> -> tensor<64x64xf32, #acc>
       %kg = arith.mulf %kk, %gamma : tensor<64x64xf32, #acc>
       %A = arith.mulf %kg, %negBetas : tensor<64x64xf32, #acc>
@@ -176,7 +181,11 @@ gpu.module @gated_deltanet {
       tile.local_store %Tb, %tT : tensor<64x64xbf16, #acc>, !square
       tile.barrier
 
-      // The chain. Its vectors come through shared memory, without shuffles.
+      // The chain.
+      %Sb = arith.truncf %S : tensor<64x128xf32, #acc> to tensor<64x128xbf16, #acc>
+      %R = tile.mma %Sb, %KT, %zero64 : tensor<64x128xbf16, #acc>, !keysT, tensor<64x64xf32, #acc>
+      // X, the right side of the solve. Vectors come through shared memory, without
+      // shuffles.
       %betaC = tile.local_load %sBeta : !vector -> tensor<64xf32, #col>
       %rateC = tile.local_load %sRate : !vector -> tensor<64xf32, #col>
       %Vb = tile.local_load %VT : !squareT -> tensor<64x64xbf16, #acc>

@@ -92,6 +92,9 @@ std::string linattn::makeCacheKey(mlir::ModuleOp module,
   add(options.keepRounding ? "keep" : "drop");
   add(options.plan);
   add(options.cubin ? "cubin" : "ptx");
+  add(std::to_string(options.chunk));
+  add(options.mma);
+  add(options.keepRounding ? "keep rounding" : "");
   if (options.target == "cpu")
     add(options.cpu == "native" ? llvm::sys::getHostCPUName()
                                 : StringRef(options.cpu));

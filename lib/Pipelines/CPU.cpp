@@ -98,11 +98,17 @@ void linattn::buildChunkwiseCPUPipeline(OpPassManager &pm,
   chunkwise.chunk = options.chunk;
   chunkwise.mma = options.mma;
   pm.addPass(createChunkwisePass(chunkwise));
+  if (options.hoist)
+    pm.addPass(createHoistChunkPass());
+  TileAttentionPassOptions tiles;
+  tiles.mma = options.mma;
+  pm.addPass(createTileAttentionPass(tiles));
   ChunkedToLoopsOptions loops;
   loops.keepRounding = options.keepRounding;
   pm.addNestedPass<func::FuncOp>(createChunkedToLoops(loops));
+  pm.addNestedPass<func::FuncOp>(
+      createAttentionTilesToLoops({options.keepRounding}));
   pm.addNestedPass<func::FuncOp>(createShortConvToLoops());
-  pm.addNestedPass<func::FuncOp>(createAttentionToLoops());
   // No common subexpressions from here on: fills and broadcasts are cheaper
   // made again where they are used than kept.
   pm.addPass(createConvertElementwiseToLinalgPass());
@@ -113,10 +119,10 @@ void linattn::buildChunkwiseCPUPipeline(OpPassManager &pm,
   addBufferization(pm);
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
-  // No allocation in a loop: tiles of every chunk share their memory.
+  pm.addNestedPass<func::FuncOp>(createTilesToVectors());
+  // No allocation in a loop: all chunks use the same tiles.
   pm.addNestedPass<func::FuncOp>(bufferization::createBufferHoistingPass());
   pm.addNestedPass<func::FuncOp>(bufferization::createBufferLoopHoistingPass());
-  pm.addNestedPass<func::FuncOp>(createTilesToVectors());
   ExpandMathOptions math;
   math.keepOthers = true;
   pm.addPass(createExpandMath(math));

@@ -71,10 +71,10 @@ void linattn::buildChunkwiseToTilePipeline(
   ChunkedToTileOptions tiles;
   tiles.slice = options.slice;
   tiles.columnParts = options.columnParts;
+  tiles.split = options.split;
   pm.addPass(createChunkedToTile(tiles));
 
-  OpPassManager &kernels =
-      pm.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
   tile::PipelineLoadsPassOptions loads;

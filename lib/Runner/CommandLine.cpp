@@ -162,6 +162,11 @@ struct Options {
       claim("keep-rounding"),
       cl::desc("Rounds operands of products on the CPU as a GPU would"),
       cl::cat(category)};
+  cl::opt<bool> hoist{
+      claim("hoist"),
+      cl::desc("Takes one product off the chain from state to state; a system "
+               "that has no such form stays as it is, with a remark"),
+      cl::cat(category)};
   cl::opt<std::string> precision{
       claim("precision"),
       cl::desc("fp32 (default): the types of the function; fp64: every float "
@@ -214,10 +219,11 @@ std::optional<RunOptions> runner::parseCommandLine(int argc, char **argv) {
   }
 
   bool chunkwise = options.lowering == "chunkwise";
-  if (!chunkwise && (options.chunk.getNumOccurrences() ||
-                     options.mma.getNumOccurrences() || options.keepRounding)) {
-    llvm::errs() << "linattn-run: error: --chunk, --mma and --keep-rounding "
-                    "belong to --lowering=chunkwise, got --lowering="
+  if (!chunkwise &&
+      (options.chunk.getNumOccurrences() || options.mma.getNumOccurrences() ||
+       options.keepRounding || options.hoist)) {
+    llvm::errs() << "linattn-run: error: --chunk, --mma, --keep-rounding and "
+                    "--hoist belong to --lowering=chunkwise, got --lowering="
                  << options.lowering << "\n";
     return std::nullopt;
   }
@@ -246,6 +252,7 @@ std::optional<RunOptions> runner::parseCommandLine(int argc, char **argv) {
   result.target.precision = options.precision;
   result.target.mma = options.mma;
   result.target.keepRounding = options.keepRounding;
+  result.target.hoist = options.hoist;
   result.verify = options.verify;
   result.time = options.time;
   result.json = options.json;

@@ -51,6 +51,7 @@ static std::unique_ptr<Executor> makeChunkwise(const Target &target) {
     chunkwise.chunk = target.chunk;
     chunkwise.mma = target.mma;
     chunkwise.keepRounding = target.keepRounding;
+    chunkwise.hoist = target.hoist;
     if (target.precision == "fp64")
       passes.addPass(createWiden());
     buildChunkwiseCPUPipeline(passes, chunkwise);

@@ -20,6 +20,28 @@ double runner::errorLimit(const Result &result, bool roundsTo16Bit) {
   return result.type == DType::F64 ? 1e-12 : 1e-4;
 }
 
+void Comparison::allowModel() {
+  constexpr double kAllowed = 1.5;
+  if (!model)
+    return;
+  limit = std::max(limit, kAllowed * model->relativeRMS);
+  worstLimit = std::max(worstLimit, kAllowed * model->worst);
+}
+
+bool runner::isPlain(const Signature &signature, const Inputs &inputs) {
+  constexpr int64_t kPlainKeys = 64;
+  for (const Argument &argument : signature.arguments) {
+    if (inputs.given[argument.index] && isFloat(argument.type))
+      return false;
+    if (argument.sample == SampleKind::Rate2)
+      return false;
+    if (argument.sample == SampleKind::State && argument.dims.size() >= 2 &&
+        argument.dims[argument.dims.size() - 2].size < kPlainKeys)
+      return false;
+  }
+  return true;
+}
+
 namespace {
 /// Sums of squares that neither overflow nor vanish: in units of the largest
 /// magnitude of the reference.
@@ -180,7 +202,7 @@ Comparison runner::compare(const Buffer &result, const Buffer &reference,
                          result.getNumBytes())) {
     comparison.faults.push_back("integers differ from the oracle's");
   }
-  comparison.limit = limit;
+  comparison.limit = comparison.worstLimit = limit;
   if (before)
     checkUntouched(result, *before, rows, comparison);
   return comparison;

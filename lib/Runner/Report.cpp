@@ -53,20 +53,26 @@ static void printArrays(llvm::raw_ostream &os, llvm::StringRef title,
 }
 
 static void printComparisons(llvm::raw_ostream &os, const Report &report) {
-  os << formatv("\n{0,-8} {1,-5} {2,-18} {3,9} {4,9} {5,-16} {6,8} {7}\n",
-                "verify", "type", "shape", "rel. RMS", "worst",
-                "(sequence, head)", "limit", "verdict");
+  bool hasModel = llvm::any_of(report.comparisons, [](const Comparison &c) {
+    return c.model.has_value();
+  });
+  os << formatv("\n{0,-8} {1,-5} {2,-18} {3,9} {4,9} {5,-16} ", "verify",
+                "type", "shape", "rel. RMS", "worst", "(sequence, head)");
+  if (hasModel)
+    os << formatv("{0,9} {1,9} ", "model", "worst");
+  os << formatv("{0,8} {1}\n", "limit", "verdict");
   for (auto [i, c] : llvm::enumerate(report.comparisons)) {
     const ArrayReport &result = report.results[i];
     std::string where =
         c.worstSequence < 0
             ? "-"
             : formatv("({0}, {1})", c.worstSequence, c.worstHead).str();
-    os << formatv("{0,-8} {1,-5} {2,-18} {3,9:e2} {4,9:e2} {5,-16} {6,8:e1} "
-                  "{7}\n",
+    os << formatv("{0,-8} {1,-5} {2,-18} {3,9:e2} {4,9:e2} {5,-16} ",
                   result.name, nameOf(result.type), toString(result.shape),
-                  c.relativeRMS, c.worst, where, c.limit,
-                  c.ok() ? "ok" : "WRONG");
+                  c.relativeRMS, c.worst, where);
+    if (c.model)
+      os << formatv("{0,9:e2} {1,9:e2} ", c.model->relativeRMS, c.model->worst);
+    os << formatv("{0,8:e1} {1}\n", c.limit, c.ok() ? "ok" : "WRONG");
     // A broken kernel breaks a rule everywhere: a few say enough.
     constexpr size_t kShown = 3;
     for (const std::string &fault : llvm::ArrayRef(c.faults).take_front(kShown))
@@ -88,6 +94,10 @@ void Report::print(llvm::raw_ostream &os) const {
   if (!comparisons.empty()) {
     printComparisons(os, *this);
     os << formatv("oracle (fp64 token loop): {0:f1} ms\n", oracleMilliseconds);
+    if (llvm::any_of(comparisons,
+                     [](const Comparison &c) { return c.model.has_value(); }))
+      os << "model: the chunk form in fp64, each operand of a product rounded "
+            "once\n";
   }
   if (time) {
     os << formatv("\ntime     median {0:f3} ms, min {1:f3}, max {2:f3} of {3} "
@@ -128,15 +138,21 @@ static llvm::json::Array toJSON(llvm::ArrayRef<ArrayReport> arrays) {
 }
 
 static llvm::json::Object toJSON(const Comparison &c, llvm::StringRef name) {
-  return llvm::json::Object{
+  llvm::json::Object out{
       {"result", name},
       {"relative_rms", number(c.relativeRMS)},
       {"worst", llvm::json::Object{{"relative_rms", number(c.worst)},
                                    {"sequence", c.worstSequence},
-                                   {"head", c.worstHead}}},
+                                   {"head", c.worstHead},
+                                   {"limit", c.worstLimit}}},
       {"limit", c.limit},
       {"faults", llvm::json::Array(c.faults)},
       {"ok", c.ok()}};
+  if (c.model)
+    out["rounding_model"] =
+        llvm::json::Object{{"relative_rms", number(c.model->relativeRMS)},
+                           {"worst", number(c.model->worst)}};
+  return out;
 }
 
 llvm::json::Value Report::toJSON() const {
@@ -157,6 +173,11 @@ llvm::json::Value Report::toJSON() const {
                          {"notes", llvm::json::Array(notes)},
                          {"faults", llvm::json::Array(faults)},
                          {"ok", ok()}};
+  if (target.lowering == "chunkwise") {
+    out["chunk"] = target.chunk;
+    out["keep_rounding"] = target.keepRounding;
+    out["hoist"] = target.hoist;
+  }
   if (!comparisons.empty()) {
     llvm::json::Array array;
     for (auto [i, comparison] : llvm::enumerate(comparisons))

@@ -246,11 +246,34 @@ private:
         return time.takeError();
       report.oracleMilliseconds = *time;
     }
+    if (llvm::Error error = runRoundingModel())
+      return error;
     Progress progress("comparing");
     for (unsigned i = 0; i < signature.results.size(); ++i)
       if (llvm::Error error = compareResult(i))
         return error;
     return llvm::Error::success();
+  }
+
+  /// The chunk form in fp64 with each operand of a product rounded once: what
+  /// rounding costs, whatever the rest of a device does.
+  llvm::Error runRoundingModel() {
+    if (options.target.precision == "fp64" || !productsRound())
+      return llvm::Error::success();
+    Progress progress("running the rounding model");
+    Target target = options.target;
+    target.device = "cpu";
+    target.precision = "fp64";
+    target.keepRounding = true;
+    auto executor = makeExecutor(target);
+    if (!executor)
+      return executor.takeError();
+    model.emplace(signature, std::move(*executor));
+    if (auto time = model->compile(module); !time)
+      return time.takeError();
+    if (llvm::Error error = model->prepare(inputs.buffers))
+      return error;
+    return model->run().takeError();
   }
 
   llvm::Error compareResult(unsigned i) {
@@ -265,25 +288,37 @@ private:
     }
     Result description = signature.results[i];
     description.type = result.getType();
+    // A device rounds as the region says.
+    bool keepsRounding = productsRound() && (options.target.device != "cpu" ||
+                                             options.target.keepRounding);
     bool rounds =
         (signature.computesIn16Bit && options.target.precision != "fp64") ||
-        roundsProducts();
+        keepsRounding;
     RowMap rows = mapRows(description.rows, result.getShape(), inputs.buffers);
     auto before = execution->before(i, rows);
     if (!before)
       return before.takeError();
-    report.comparisons.push_back(
+    Comparison comparison =
         compare(result, reference, *before ? &**before : nullptr, description,
-                rows, errorLimit(description, rounds)));
+                rows, errorLimit(description, rounds));
+    if (model) {
+      const Buffer &modelled = model->result(i);
+      description.type = modelled.getType();
+      Comparison error = compare(modelled, reference, /*before=*/nullptr,
+                                 description, rows, /*limit=*/0);
+      comparison.model = {error.relativeRMS, error.worst};
+      if (keepsRounding && !isPlain(signature, inputs))
+        comparison.allowModel();
+    }
+    report.comparisons.push_back(std::move(comparison));
     return llvm::Error::success();
   }
 
-  /// Whether the chunk form rounds operands of products to 16 bits.
-  bool roundsProducts() const {
+  /// Whether the chunk form rounds operands of products to 16 bits, on a device
+  /// or on a CPU that is told to keep roundings.
+  bool productsRound() const {
     const Target &target = options.target;
-    // A device rounds as the region says.
-    if (target.lowering != "chunkwise" ||
-        (target.device == "cpu" && !target.keepRounding))
+    if (target.lowering != "chunkwise")
       return false;
     if (!target.mma.empty())
       return target.mma == "bf16" || target.mma == "f16";
@@ -370,7 +405,7 @@ private:
   const RunOptions &options;
   Signature signature;
   Inputs inputs;
-  std::optional<Execution> execution, oracle;
+  std::optional<Execution> execution, oracle, model;
   Report report;
 };
 } // namespace

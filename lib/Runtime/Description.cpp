@@ -174,6 +174,9 @@ int Reader::sizeNamed(const std::string &name) {
 }
 
 Expr Reader::expr(const Json &value, const std::string &place) {
+  // Deeper ones would end the stack.
+  if (place.size() > 300)
+    fail(place.substr(0, 60) + "..", "is nested less deeply", value);
   Expr result;
   if (value.is_number_integer()) {
     result.number = value.get<int64_t>();
@@ -525,9 +528,12 @@ linattn::runtime::parseDescription(std::string json,
   auto description = std::make_unique<Description>();
   try {
     Reader(*description, origin).read(Json::parse(json));
-  } catch (const Json::exception &error) {
+  } catch (const Json::parse_error &error) {
     throw Error(LINATTN_ERROR_ARTIFACT,
                 origin + ": is no JSON: " + error.what());
+  } catch (const Json::exception &error) {
+    throw Error(LINATTN_ERROR_ARTIFACT,
+                origin + ": has a field of another type: " + error.what());
   }
   description->json = std::move(json);
   return description;

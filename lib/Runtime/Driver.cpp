@@ -62,9 +62,8 @@ Driver::Driver(Lookup lookup) {
   if (cuda::Result code = cuInit(0))
     throw Error(LINATTN_ERROR_NO_DEVICE,
                 "the NVIDIA driver finds no GPU: " + describe(code));
-  int count = 0;
-  check(cuDeviceGetCount(&count), "cuDeviceGetCount");
-  if (count == 0)
+  check(cuDeviceGetCount(&deviceCount), "cuDeviceGetCount");
+  if (deviceCount == 0)
     throw Error(LINATTN_ERROR_NO_DEVICE, "the NVIDIA driver finds no GPU");
   check(cuDriverGetVersion(&driverVersion), "cuDriverGetVersion");
 }

@@ -101,19 +101,55 @@ LoadedCode Function::loadModule(Driver &driver,
                     : LINATTN_ERROR_DRIVER,
                 description->name + ": loading for " + device + ": " +
                     driver.describe(result) + (*log ? "\n" : "") + log);
+  try {
+    findKernels(driver, limits, code);
+  } catch (const Error &) {
+    driver.cuModuleUnload(code.module);
+    throw;
+  }
+  return code;
+}
+
+/// Those of all launches, checked against what the device has.
+void Function::findKernels(Driver &driver, const DeviceLimits &limits,
+                           LoadedCode &code) const {
   for (const Launch &launch : description->launches) {
     cuda::Function kernel = nullptr;
-    result =
+    cuda::Result result =
         driver.cuModuleGetFunction(&kernel, code.module, launch.kernel.c_str());
     if (result == cuda::NotFound)
       throw Error(LINATTN_ERROR_ARTIFACT, description->name +
                                               ": the code has no kernel '" +
                                               launch.kernel + "'");
     driver.check(result, "cuModuleGetFunction");
+    checkParameters(driver, launch, kernel);
     checkKernel(driver, limits, launch, kernel);
     code.kernels.push_back(kernel);
   }
-  return code;
+}
+
+/// The driver would read what is not there, if the code took other parameters
+/// than the description says.
+void Function::checkParameters(Driver &driver, const Launch &launch,
+                               cuda::Function kernel) const {
+  if (!driver.cuFuncGetParamInfo) // Before CUDA 12.4.
+    return;
+  auto refuse = [&](const std::string &message) {
+    throw Error(LINATTN_ERROR_ARTIFACT, description->name + ": kernel '" +
+                                            launch.kernel + "' " + message);
+  };
+  size_t count = 0, offset = 0, bytes = 0;
+  for (; driver.cuFuncGetParamInfo(kernel, count, &offset, &bytes) ==
+         cuda::Success;
+       ++count)
+    if (count < launch.parameters.size() &&
+        bytes != size_t(launch.parameters[count].bytes))
+      refuse(text("takes ", bytes, " bytes as parameter ", count,
+                  ", the description gives ", launch.parameters[count].bytes));
+  // A driver that does not say is believed.
+  if (count != 0 && count != launch.parameters.size())
+    refuse(text("takes ", count, " parameters, the description gives ",
+                launch.parameters.size()));
 }
 
 void Function::checkKernel(Driver &driver, const DeviceLimits &limits,
@@ -193,7 +229,7 @@ void Function::checkPointer(Driver &driver, const CurrentDevice &device,
                                   std::hex, base + extent.low, " to 0x",
                                   address, " of which the end does not"));
     int ordinal = device.ordinal;
-    if (type == cuda::DeviceMemory &&
+    if (driver.numDevices() > 1 && type == cuda::DeviceMemory &&
         driver.cuPointerGetAttribute(&ordinal, cuda::PointerDeviceOrdinal,
                                      address) == cuda::Success &&
         ordinal != device.ordinal)

@@ -352,8 +352,9 @@ uint32_t accessWarp(Warp &warp, const Instr &instr, uint32_t active,
       check.move(lane, same, address[lane]);
       check.cells(*region.shadow, offset[lane]);
     }
+    // Offsets of inactive lanes are anything.
     for (unsigned lane = 0; lane < 32; ++lane)
-      data[lane] = region.data + offset[lane];
+      data[lane] = region.data + (active >> lane & 1 ? offset[lane] : 0);
     moved[size_t(region.space)] += uint64_t(popcount(active)) * bytes;
     good = active;
     shared = region.space == StateSpace::Shared ? active : 0;

@@ -1,5 +1,6 @@
 """A small set of cases that holds every pair of values of any two axes."""
 
+import random
 from itertools import combinations, product
 
 
@@ -24,3 +25,54 @@ def pairwise(axes, wanted=lambda case: True):
         chosen.append(case)
         missing -= covered
     return chosen or [case for case, _ in cases[:1]]
+
+
+def covering(axes, seed, wanted=lambda case: True, tries=24):
+    """The same for products too large to list: each case starts from a pair that
+    is left and takes, axis by axis, the values that cover the most pairs; of
+    `tries` such cases the best one stays. Values must be hashable. A pair that no
+    wanted case was found for is given up."""
+    rng = random.Random(seed)
+    names = sorted(axes, key=lambda a: (-len(axes[a]), a))
+    missing = {
+        ((a, x), (b, y))
+        for a, b in combinations(names, 2)
+        for x, y in product(axes[a], axes[b])
+    }
+
+    def pairs_of(case):
+        return {
+            ((a, case[a]), (b, case[b])) for a, b in combinations(names, 2)
+            if a in case and b in case
+        }
+
+    def attempt(pair):
+        case = dict(pair)
+        rest = [a for a in names if a not in case]
+        rng.shuffle(rest)
+        for a in rest:
+            values = list(axes[a])
+            rng.shuffle(values)
+
+            def gain(value):
+                more = ((a, value), *case.items())
+                found = 0
+                for b, y in more[1:]:
+                    first, second = sorted(((a, value), (b, y)), key=lambda p: names.index(p[0]))
+                    found += (first, second) in missing
+                return found
+
+            case[a] = max(values, key=gain)
+        return case
+
+    chosen = []
+    while missing:
+        pair = rng.choice(sorted(missing, key=repr))
+        found = [c for c in (attempt(pair) for _ in range(tries)) if wanted(c)]
+        if not found:
+            missing.discard(pair)
+            continue
+        best = max(found, key=lambda c: len(pairs_of(c) & missing))
+        chosen.append({a: best[a] for a in axes})
+        missing -= pairs_of(best)
+    return chosen

@@ -3,10 +3,10 @@
 // RUN: linattn-opt %s --linattn-chunkwise=chunk=16 --lower-chunked-to-loops | FileCheck %s --check-prefixes=CHECK,FULL
 // RUN: linattn-opt %s --linattn-chunkwise=chunk=16 --lower-chunked-to-loops=keep-rounding | FileCheck %s --check-prefixes=CHECK,KEEP
 // RUN: linattn-opt %s --linattn-chunkwise=chunk=16 --lower-chunked-to-loops | FileCheck %s --check-prefix=GONE
-// Where the CPU pipeline makes vectors, all memory of a chunk is outside its loop.
-// RUN: linattn-opt %s --linattn-to-cpu=chunk=16 --mlir-disable-threading --mlir-print-ir-before=linattn-tiles-to-vectors -o /dev/null 2>&1 | FileCheck %s --check-prefix=MEMORY
-// RUN: linattn-opt %s --linattn-to-cpu="chunk=16 keep-rounding" --mlir-disable-threading --mlir-print-ir-before=linattn-tiles-to-vectors -o /dev/null 2>&1 | FileCheck %s --check-prefix=MEMORY
-// RUN: linattn-opt %s --linattn-to-cpu=chunk=64 --mlir-disable-threading --mlir-print-ir-before=linattn-tiles-to-vectors -o /dev/null 2>&1 | FileCheck %s --check-prefix=MEMORY64
+// All memory of a chunk is outside its loop.
+// RUN: linattn-opt %s --linattn-to-cpu=chunk=16 --mlir-disable-threading --mlir-print-ir-after=buffer-loop-hoisting -o /dev/null 2>&1 | FileCheck %s --check-prefix=MEMORY
+// RUN: linattn-opt %s --linattn-to-cpu="chunk=16 keep-rounding" --mlir-disable-threading --mlir-print-ir-after=buffer-loop-hoisting -o /dev/null 2>&1 | FileCheck %s --check-prefix=MEMORY
+// RUN: linattn-opt %s --linattn-to-cpu=chunk=64 --mlir-disable-threading --mlir-print-ir-after=buffer-loop-hoisting -o /dev/null 2>&1 | FileCheck %s --check-prefix=MEMORY64
 
 // CHECK-LABEL: func.func @gated_delta(
 // CHECK-NOT: linattn.chunked

@@ -1,12 +1,14 @@
 // Tiles as vector code, where the CPU pipeline makes it: products in register
 // blocks, transpositions in blocks of 8x8, no named operation left.
-// RUN: linattn-opt %s --linattn-to-cpu=chunk=16 --mlir-disable-threading --mlir-print-ir-after=linattn-tiles-to-vectors -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHECK
-// RUN: linattn-opt %s --linattn-to-cpu="chunk=16 keep-rounding" --mlir-disable-threading --mlir-print-ir-after=linattn-tiles-to-vectors -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHECK
-// RUN: linattn-opt %s --linattn-to-cpu=chunk=16 --mlir-disable-threading --mlir-print-ir-after=linattn-tiles-to-vectors -o /dev/null 2>&1 | FileCheck %s --check-prefixes=LEFT,FULL --implicit-check-not=linalg.
-// RUN: linattn-opt %s --linattn-to-cpu="chunk=16 keep-rounding" --mlir-disable-threading --mlir-print-ir-after=linattn-tiles-to-vectors -o /dev/null 2>&1 | FileCheck %s --check-prefixes=LEFT,KEEP --implicit-check-not=linalg.
+// (Printed where the tiles' memory has been taken out of the loop over chunks.)
+// RUN: linattn-opt %s --linattn-to-cpu=chunk=16 --mlir-disable-threading --mlir-print-ir-after=buffer-loop-hoisting -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHECK
+// RUN: linattn-opt %s --linattn-to-cpu="chunk=16 keep-rounding" --mlir-disable-threading --mlir-print-ir-after=buffer-loop-hoisting -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHECK
+// RUN: linattn-opt %s --linattn-to-cpu=chunk=16 --mlir-disable-threading --mlir-print-ir-after=buffer-loop-hoisting -o /dev/null 2>&1 | FileCheck %s --check-prefixes=LEFT,FULL --implicit-check-not=linalg.
+// RUN: linattn-opt %s --linattn-to-cpu="chunk=16 keep-rounding" --mlir-disable-threading --mlir-print-ir-after=buffer-loop-hoisting -o /dev/null 2>&1 | FileCheck %s --check-prefixes=LEFT,KEEP --implicit-check-not=linalg.
 
 // LEFT-LABEL: func.func @gated_delta(
 // LEFT: scf.parallel
+
 
 // The panel of columns, then 6 rows of sums that stay in registers along K.
 // CHECK-LABEL: func.func @gated_delta(

@@ -45,7 +45,7 @@ def check(name, T, gates, repeat=False, rate=None, heads=(0, 31)):
     arguments = [Array(kind, x, strides=3) for kind, x in zip(kinds, (q, k, v, g, beta, s0))]
     arguments += [Array("bf16", shape=(1, T, H, D), strides=3)]
     arguments += [Array("f32", shape=(1, H, D, D), strides=3), T]
-    o, sT = launch(ptx, arguments, 4, 128000, grid=(2 * H, 1, 1))
+    o, sT = launch(ptx, arguments, 4, 128768, grid=(2 * H, 1, 1))
     for h in heads:
         args = (q[0, :, h // 2], k[0, :, h // 2], v[0, :, h], g[0, :, h], beta[0, :, h])
         wantO, wantS = reference(*args, s0[0, h])

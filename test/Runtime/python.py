@@ -125,16 +125,20 @@ assert changed == [True, False, True, False], changed
 
 # With a workspace a call neither allocates nor waits, so that graphs capture it.
 inputs = draw(1, 3)
-copies = [tensors.DeviceCopy(x, "f32") for x in inputs]
-given = (library.Tensor * 6)(*(c.tensor for c in copies))
-for copy in copies:
+given, made = tensors.TensorArray(6), tensors.TensorArray(2)
+for i, x in enumerate(inputs):
+    copy = tensors.DeviceCopy(x, "f32")
     copy.upload(0)
+    given.set(i, *copy.operand, copy)
 out = [tensors.DeviceCopy(np.empty_like(x), "f32") for x in (inputs[2], inputs[5])]
-made = (library.Tensor * 2)(*(c.tensor for c in out))
+for i, copy in enumerate(out):
+    made.set(i, *copy.operand, copy)
 scratch = library.Workspace(None, 0)
 lib = library.library()
 seen = len((folder / "log").read_text().split())
-status = lib.linattn_call(small._handle, given, 6, made, 2, ctypes.byref(scratch), None)
+status = lib.linattn_call(
+    small._handle, given.array, 6, made.array, 2, ctypes.byref(scratch), None
+)
 library.check(status)
 assert (folder / "log").read_text().split()[seen:] == ["cuLaunchKernelEx"]
 for copy, want in zip(out, reference.gated_deltanet(*inputs)):

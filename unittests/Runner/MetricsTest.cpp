@@ -67,6 +67,49 @@ TEST(MetricsLimitsByType) {
   EXPECT(!compareTokens(DType::F32, {1, 1, 1}, {1.00011}, {1}).ok());
 }
 
+TEST(MetricsRoundingModelRaisesLimits) {
+  Comparison c;
+  c.limit = c.worstLimit = 5e-3;
+  c.relativeRMS = 5.5e-3;
+  c.worst = 7e-3;
+  c.allowModel(); // there is none
+  EXPECT(!c.ok());
+  c.model = {4e-3, 5e-3};
+  c.allowModel();
+  EXPECT(std::fabs(c.limit - 6e-3) < 1e-12);
+  EXPECT(std::fabs(c.worstLimit - 7.5e-3) < 1e-12);
+  EXPECT(c.ok());
+  c.worst = 7.6e-3;
+  EXPECT(!c.ok());
+  // A model that errs little takes nothing away.
+  Comparison small;
+  small.limit = small.worstLimit = 5e-3;
+  small.model = {1e-3, 1e-3};
+  small.allowModel();
+  EXPECT_EQ(small.limit, 5e-3);
+}
+
+TEST(MetricsPlainData) {
+  Signature signature;
+  Argument state;
+  state.name = "s0";
+  state.sample = SampleKind::State;
+  state.dims.resize(4);
+  state.dims[2].size = 64;
+  Inputs inputs;
+  inputs.given = {false};
+  signature.arguments = {state};
+  EXPECT(isPlain(signature, inputs));
+  signature.arguments[0].dims[2].size = 60;
+  EXPECT(!isPlain(signature, inputs));
+  signature.arguments[0].dims[2].size = 64;
+  inputs.given = {true};
+  EXPECT(!isPlain(signature, inputs));
+  inputs.given = {false};
+  signature.arguments[0].sample = SampleKind::Rate2;
+  EXPECT(!isPlain(signature, inputs));
+}
+
 TEST(MetricsZeroReference) {
   EXPECT(compareTokens(DType::F32, {1, 1, 2}, {0, 1}, {0, 1}).ok());
   Comparison c = compareTokens(DType::F32, {1, 1, 2}, {1e-30, 1}, {0, 1});

@@ -163,7 +163,7 @@ TEST(NpyErrorsNameTheRuleAndTheValue) {
   EXPECT_EQ(file.errorOf(npy("{'descr': '<f4', 'fortran_order': False, "
                              "'shape': (-2,)}",
                              eight)),
-            "the header has no readable value for 'shape', got '-2,)}'");
+            "the header has a negative size in 'shape', got -2");
   EXPECT_EQ(file.errorOf(npy("{'size': 3}", eight)),
             "the header has an unknown key 'size'");
   EXPECT_EQ(file.errorOf(npy(good + " x", eight)),

@@ -84,13 +84,14 @@ TEST(SignatureMissingSizesAreNamed) {
     return messageOf(makeInputs(signature, options));
   };
   EXPECT_EQ(error({"B=1"}), "dimension T (dimension 1 of argument '0') has no "
-                            "size; give it with --size T=N or an --input");
+                            "size; give it with --size T=NUMBER or an --input");
   EXPECT_EQ(error({"B=1", "T=2"}), "");
   EXPECT_EQ(error({"B=1", "T=2", "T=3"}),
             "dimension T is 2 by --size, but 3 by --size");
   EXPECT_EQ(error({"X=1"}),
             "--size X=1: no dimension has this name; there are: B, T");
-  EXPECT_EQ(error({"B=-1"}), "dimension B is not negative, got -1 from --size");
+  EXPECT_EQ(error({"B=-1"}),
+            "dimension B is from 0 to 9223372036854775807, got -1 from --size");
   EXPECT_EQ(error({"B=one"}), "--size takes NAME=NUMBER, got 'B=one'");
   EXPECT_EQ(error({"B=1", "T=4611686018427387904"}),
             "argument '0': 1x4611686018427387904x2x4 of bf16 does not fit in "

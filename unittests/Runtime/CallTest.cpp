@@ -105,6 +105,7 @@ TEST(RuntimeMakesTensorMaps) {
       EXPECT_EQ(got[r * 16 + c], inside ? x[(r - 3) * 48 + (c - 8)] : 0.0f);
     }
   argument.strides[0] = 50;
+  argument.sizes[0] = 19;
   EXPECT_EQ(call(), "tile: stride 0 of 'x' is a multiple of 16 bytes below "
                     "2^40 for bulk copies, got 50 elements of 4 bytes");
   // One row: its stride does not matter.

@@ -77,6 +77,12 @@ TEST(RuntimeRefusesDescriptions) {
   };
   for (const auto &each : cases)
     EXPECT_EQ(changed(each[0], each[1]), each[2]);
+  std::string nested = "1";
+  for (int i = 0; i < 1000; ++i)
+    nested = "{\"of\": " + nested + "}";
+  EXPECT(llvm::StringRef(
+             changed("[\"T\"], \"block\"", "[" + nested + "], \"block\""))
+             .contains("is nested less deeply, got "));
   EXPECT(llvm::StringRef(Loaded("{", kScaleAddPTX).error)
              .starts_with("the description: is no JSON: "));
   EXPECT_EQ(Loaded(kScaleAddJSON, "").error,

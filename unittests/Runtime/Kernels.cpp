@@ -43,6 +43,10 @@ const char *const linattn::testing::kScaleAddPTX = R"(
 END:
   ret;
 }
+.visible .entry nothing(.param .s32 n, .param .u64 out)
+{
+  ret;
+}
 .visible .entry twice(.param .u64 x, .param .u64 out)
 {
   .reg .b32 %r<4>;

@@ -9,6 +9,7 @@
 #include "Testing.h"
 
 #include <functional>
+#include <memory>
 
 using namespace linattn::testing;
 
@@ -29,7 +30,7 @@ static const char *const kOperandsJSON = R"({
     {"name": "pool_out", "dtype": "f32", "shape": ["P", 8], "strides": ["free", 1], "in_place": "pool"},
     {"name": "c", "dtype": "f32", "shape": [{"of": "T", "divide": 4, "round": "up"}], "strides": [1], "optional": true}],
   "launches": [
-    {"kernel": "twice", "grid": [{"of": "B", "times": "T"}, {"of": "T", "times": 4096}],
+    {"kernel": "nothing", "grid": [{"of": "B", "times": "T"}, {"of": "T", "times": 4096}],
      "block": [1], "parameters": [
       {"kind": "size", "size": {"of": "T", "times": 65536}, "type": "s32"},
       {"kind": "pointer", "tensor": "o"}]}]
@@ -39,9 +40,9 @@ namespace {
 /// A call that is right, until a test changes it.
 struct Call {
   Call()
-      : loaded(kOperandsJSON, kScaleAddPTX), q(2 * 5 * 16 * 2),
-        g(2 * 5 * 2 * 4), cu(16), s(96), pool(320), mask(5), o(2 * 5 * 8 * 4),
-        c(8) {
+      : loaded(std::make_unique<Loaded>(kOperandsJSON, kScaleAddPTX)),
+        q(2 * 5 * 16 * 2), g(2 * 5 * 2 * 4), cu(16), s(96), pool(320), mask(5),
+        o(2 * 5 * 8 * 4), c(8) {
     arguments = {tensor(q.data, LINATTN_BF16, {2, 5, 2, 8}),
                  tensor(g.data, LINATTN_F32, {2, 5, 2}),
                  tensor(cu.data, LINATTN_I32, {4}),
@@ -55,13 +56,18 @@ struct Call {
 
   linattn_status status = LINATTN_OK;
   std::string run() {
-    status = linattn_call(loaded.function(), arguments.data(),
+    status = linattn_call(loaded->function(), arguments.data(),
                           int32_t(arguments.size()), results.data(),
                           int32_t(results.size()), nullptr, nullptr);
     return message(status);
   }
 
-  Loaded loaded;
+  /// Another description for the same operands.
+  void load(const std::string &json) {
+    loaded = std::make_unique<Loaded>(json, kScaleAddPTX);
+  }
+
+  std::unique_ptr<Loaded> loaded;
   Memory q, g, cu, s, pool, mask, o, c;
   std::vector<linattn_tensor> arguments, results;
 };
@@ -147,7 +153,7 @@ TEST(RuntimeRefusesOperands) {
        [](Call &f) { f.arguments[S].data = nullptr; }},
       {"f: 'o' lies in device memory, got a null pointer",
        [](Call &f) { f.results[0].data = nullptr; }},
-      {"f: the grid of 'twice' has at most 65535 blocks along y, got 69632",
+      {"f: the grid of 'nothing' has at most 65535 blocks along y, got 69632",
        [](Call &f) {
          // Broadcast along time: memory of one token is enough.
          f.arguments[Q].sizes[1] = f.arguments[G].sizes[1] = 17;
@@ -165,10 +171,8 @@ TEST(RuntimeRefusesOperands) {
          f.arguments[Q].sizes[0] = f.arguments[G].sizes[0] = 0;
          f.results[0].sizes[0] = 0;
          f.results[0].sizes[1] = 32768;
-         f.loaded.~Loaded();
-         new (&f.loaded) Loaded(
-             replaced(kOperandsJSON, "{\"of\": \"T\", \"times\": 4096}", "1"),
-             kScaleAddPTX);
+         f.load(
+             replaced(kOperandsJSON, "{\"of\": \"T\", \"times\": 4096}", "1"));
        }},
       {"f: B * T fits 64 bits, got more",
        [](Call &f) {
@@ -179,19 +183,18 @@ TEST(RuntimeRefusesOperands) {
          }
          f.arguments[Mask] = f.results[2] = {};
          f.arguments[G].sizes[2] = 0;
-         f.loaded.~Loaded();
          std::string json = kOperandsJSON;
          json = replaced(json, "\"B\", \"T\", 2, 8", "\"B\", \"T\", 0, 8");
          json = replaced(json, "\"B\", \"T\", 2]", "\"B\", \"T\", 0]");
          json = replaced(json, "\"B\", \"T\", 8", "\"B\", \"T\", 0");
-         new (&f.loaded) Loaded(json, kScaleAddPTX);
+         f.load(json);
          f.arguments[Q].sizes[2] = 0;
          f.results[0].sizes[2] = 0;
        }},
   };
   for (const Case &each : cases) {
     Call call;
-    EXPECT_EQ(call.loaded.error, "");
+    EXPECT_EQ(call.loaded->error, "");
     each.change(call);
     EXPECT_EQ(call.run(), each.expected);
     EXPECT_EQ(call.status, LINATTN_ERROR_ARGUMENT);
@@ -256,7 +259,7 @@ TEST(RuntimeTakesOperandsThatOnlyLookWrong) {
   broadcast.arguments[1].strides[0] = 0;
   size_t bytes = 1;
   EXPECT_EQ(
-      message(linattn_workspace_bytes(broadcast.loaded.function(),
+      message(linattn_workspace_bytes(broadcast.loaded->function(),
                                       broadcast.arguments.data(), 6, &bytes)),
       "");
   EXPECT_EQ(bytes, 0u);
@@ -330,6 +333,17 @@ TEST(RuntimeRefusesDevices) {
               kScaleAddPTX, hopper, LINATTN_ERROR_UNSUPPORTED),
       "scale_add: kernel 'scale_add' has 2048 threads per block, PTX "
       "simulator allows 1024");
+  EXPECT_EQ(
+      prepare(replaced(kScaleAddJSON, "\"size\": \"T\", \"type\": \"s32\"",
+                       "\"size\": \"T\""),
+              kScaleAddPTX, hopper, LINATTN_ERROR_ARTIFACT),
+      "scale_add: kernel 'scale_add' takes 4 bytes as parameter 4, the "
+      "description gives 8");
+  EXPECT_EQ(
+      prepare(replaced(kScaleAddJSON,
+                       "{\"kind\": \"pointer\", \"tensor\": \"scratch\"},", ""),
+              kScaleAddPTX, hopper, LINATTN_ERROR_ARTIFACT),
+      "scale_add: kernel 'twice' takes 2 parameters, the description gives 1");
   EXPECT_EQ(prepare(kScaleAddJSON, kScaleAddPTX, none, LINATTN_ERROR_NO_DEVICE),
             "the NVIDIA driver finds no GPU: CUDA_ERROR_NO_DEVICE (100), no "
             "CUDA-capable device is detected");

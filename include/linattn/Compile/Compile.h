@@ -30,7 +30,7 @@ class FuncOp;
 namespace linattn {
 
 struct CompileOptions {
-  std::string target;         ///< a GPU such as sm_90a, or cpu
+  std::string target; ///< a GPU such as sm_90a, or cpu
   /// serial; chunkwise; auto: chunkwise where there is a form of it.
   std::string lowering = "auto";
   std::string function;       ///< empty: every public function with a body

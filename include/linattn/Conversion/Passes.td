@@ -231,7 +231,9 @@ def ChunkedToLoops : Pass<"lower-chunked-to-loops", "::mlir::func::FuncOp"> {
     So one body serves every chunk, its tiles are contiguous, and masks of what is
     0 behind the end anyway vanish. The state of a head stays in its destination;
     the state after a chunk is made in scratch memory and copied there last, which
-    keeps bufferization in place whatever was fused.
+    keeps bufferization in place whatever was fused (--linattn-tiles-to-vectors
+    removes the copy). Rows of the next chunk are prefetched, and products with a
+    decay product leave out what lies after a token.
 
     Roundings of the operands of products are dropped, since a CPU multiplies in
     f32 anyway; `keep-rounding` keeps them and shows what a GPU will err.
@@ -244,6 +246,27 @@ def ChunkedToLoops : Pass<"lower-chunked-to-loops", "::mlir::func::FuncOp"> {
     "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect",
     "::mlir::math::MathDialect", "::mlir::affine::AffineDialect"];
   let statistics = [Statistic<"numLowered", "lowered", "chunked operations lowered">];
+}
+
+def AttentionTilesToLoops : Pass<"lower-attention-tiles-to-loops", "::mlir::func::FuncOp"> {
+  let summary = "lowers attention on tiles to loops of tensor code for the CPU";
+  let description = [{
+    A parallel loop over sequences and heads, a loop over query tiles, and one
+    over the key tiles in which some pair is allowed: tiles that are masked as a
+    whole are not visited. Tiles are copied, with zeros behind the last row; the
+    carried values lie in scratch memory of the head and are made anew per query
+    tile. Memory does not grow with the length.
+
+    Roundings of the operands of products are dropped, since a CPU multiplies in
+    f32 anyway; `keep-rounding` keeps them and shows what a GPU will err.
+  }];
+  let options = [Option<"keepRounding", "keep-rounding", "bool", "false",
+    "round the operands of products as the regions say">];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::arith::ArithDialect", "::mlir::affine::AffineDialect"];
+  let statistics = [Statistic<"numLowered", "lowered", "tiled attention operations lowered">];
 }
 
 def ChunkedToTile : Pass<"chunked-to-tile", "::mlir::ModuleOp"> {
@@ -292,6 +315,9 @@ def ChunkedToTile : Pass<"chunked-to-tile", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"warps", "warps", "int64_t", "0", "warps of a block; 0 chooses">,
+    Option<"split", "split", "int64_t", "-1",
+           "1: what does not depend on the state in a kernel of its own; 0: in one "
+           "kernel; -1 chooses">,
     Option<"columnParts", "column-parts", "int64_t", "0",
            "parts of the columns of matrices in registers, each of other warps; 0 "
            "chooses">,
@@ -311,7 +337,9 @@ def TilesToVectors : Pass<"linattn-tiles-to-vectors", "::mlir::func::FuncOp"> {
     registers of an AVX2 machine: 12 sums, 2 columns, 1 row element); the columns
     are packed first, so that the innermost loop reads them in order; a product
     that adds to a fill with zeros starts from zeros in registers. A transposition
-    goes by blocks of 8x8. Elementwise operations, copies and reductions of the
+    goes by blocks of 8x8. Tiles whose lives do not meet share memory, and a state
+    that would be made in scratch memory and copied home is made there, if nothing
+    reads the old one any more. Elementwise operations, copies and reductions of the
     last dimension become loops over vectors of it, the rest plain loops.
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect",

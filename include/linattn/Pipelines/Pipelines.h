@@ -27,10 +27,15 @@ struct ChunkwiseCPUOptions : mlir::PassPipelineOptions<ChunkwiseCPUOptions> {
       *this, "keep-rounding",
       llvm::cl::desc("round operands of products as a GPU would"),
       llvm::cl::init(false)};
+  Option<bool> hoist{
+      *this, "hoist",
+      llvm::cl::desc("one product less on the chain from state to state"),
+      llvm::cl::init(false)};
 };
 
-/// Level 0 to the LLVM dialect for the CPU in chunks; functions as in
-/// buildSerialCPUPipeline. Attention and short convolutions go token by token.
+/// Level 0 to the LLVM dialect for the CPU in chunks, attention in tiles;
+/// functions as in buildSerialCPUPipeline. Short convolutions go token by
+/// token.
 void buildChunkwiseCPUPipeline(mlir::OpPassManager &pm,
                                const ChunkwiseCPUOptions &options);
 
@@ -45,8 +50,8 @@ struct NVVMPipelineOptions : mlir::PassPipelineOptions<NVVMPipelineOptions> {
 void buildSerialNVVMPipeline(mlir::OpPassManager &pm,
                              const NVVMPipelineOptions &options);
 
-/// Level 2, kernels on tiles with their shared memory planned and their barriers
-/// placed, to the LLVM dialect with NVVM.
+/// Level 2, kernels on tiles with their shared memory planned and their
+/// barriers placed, to the LLVM dialect with NVVM.
 void buildTileToNVVMPipeline(mlir::OpPassManager &pm,
                              const NVVMPipelineOptions &options);
 
@@ -62,6 +67,11 @@ struct ChunkwiseNVVMOptions : mlir::PassPipelineOptions<ChunkwiseNVVMOptions> {
   Option<int64_t> slice{
       *this, "slice",
       llvm::cl::desc("value columns of a block; 0 chooses"), llvm::cl::init(0)};
+  Option<int64_t> split{
+      *this, "split",
+      llvm::cl::desc("1: what does not depend on the state in a kernel of its "
+                     "own; 0: in one kernel; -1 chooses"),
+      llvm::cl::init(-1)};
   Option<int64_t> columnParts{
       *this, "column-parts",
       llvm::cl::desc("parts of the columns of matrices in registers, each of "

@@ -79,6 +79,8 @@ struct Target {
   int64_t chunk = 64;
   std::string mma;
   bool keepRounding = false;
+  /// One product less on the chain from state to state.
+  bool hoist = false;
 };
 
 /// An error that lists what there is, if there is no such executor.

@@ -16,7 +16,10 @@
 #ifndef LINATTN_RUNNER_METRICS_H
 #define LINATTN_RUNNER_METRICS_H
 
+#include "linattn/Runner/Inputs.h"
 #include "linattn/Runner/Rows.h"
+
+#include <optional>
 
 namespace linattn {
 namespace runner {
@@ -25,15 +28,29 @@ struct Comparison {
   double relativeRMS = 0;
   double worst = 0;
   int64_t worstSequence = -1, worstHead = -1;
-  double limit = 0;
+  /// For the whole array, and for each (sequence, head).
+  double limit = 0, worstLimit = 0;
+  /// What the rounding model errs, where it was run.
+  struct Model {
+    double relativeRMS, worst;
+  };
+  std::optional<Model> model;
   /// Broken rules, one sentence each.
   std::vector<std::string> faults;
 
   bool ok() const {
     // Not "worst > limit": a NaN is no success.
-    return faults.empty() && relativeRMS <= limit && worst <= limit;
+    return faults.empty() && relativeRMS <= limit && worst <= worstLimit;
   }
+
+  /// Raises the limits to what outside of the plain promise is allowed: half as
+  /// much again as the rounding model errs.
+  void allowModel();
 };
+
+/// Whether the data are those of the plain promise: drawn and not given, K of
+/// every state at least 64, rates in [0, 1].
+bool isPlain(const Signature &signature, const Inputs &inputs);
 
 /// How far a result may be from the oracle. 16-bit roundings inside (of a
 /// 16-bit state, for example) reach every result.

@@ -46,6 +46,7 @@ public:
   void check(cuda::Result code, const char *what) const;
   std::string describe(cuda::Result code) const;
   int version() const { return driverVersion; }
+  int numDevices() const { return deviceCount; }
 
 private:
   using Lookup = void *(*)(const char *name);
@@ -54,7 +55,7 @@ private:
   void bind(Lookup lookup, void *library, const std::string &origin);
   const DeviceLimits &limitsOf(int ordinal);
 
-  int driverVersion = 0;
+  int driverVersion = 0, deviceCount = 0;
   std::mutex mutex;
   std::map<int, std::unique_ptr<DeviceLimits>> limits; ///< by ordinal
 };

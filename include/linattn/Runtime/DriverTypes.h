@@ -150,6 +150,8 @@ enum TensorMapType : int {
 /// Of newer drivers: missing ones are null.
 #define LINATTN_DRIVER_OPTIONAL_FUNCTIONS(X)                                   \
   X(cuCtxGetId, (Context context, unsigned long long *id))                     \
+  X(cuFuncGetParamInfo,                                                        \
+    (Function function, size_t index, size_t *offset, size_t *bytes))          \
   X(cuTensorMapEncodeTiled,                                                    \
     (TensorMap * map, TensorMapType type, uint32_t rank, void *address,        \
      const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,      \

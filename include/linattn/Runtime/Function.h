@@ -38,6 +38,10 @@ public:
 private:
   const LoadedCode &load(Driver &driver, const CurrentDevice &device);
   LoadedCode loadModule(Driver &driver, const DeviceLimits &limits) const;
+  void findKernels(Driver &driver, const DeviceLimits &limits,
+                   LoadedCode &code) const;
+  void checkParameters(Driver &driver, const Launch &launch,
+                       cuda::Function kernel) const;
   void checkKernel(Driver &driver, const DeviceLimits &limits,
                    const Launch &launch, cuda::Function kernel) const;
   void checkPlacement(Driver &driver, const CurrentDevice &device,

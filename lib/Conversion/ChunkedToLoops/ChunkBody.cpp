@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
@@ -82,6 +83,68 @@ static void applyInverses(RewriterBase &rewriter, ChunkedOp op) {
         product, type, product.getInputs()[1], inverse.getMatrices(),
         ValueRange{}, init, inverse.getTransposed());
     rewriter.eraseOp(inverse);
+  }
+}
+
+/// P U where P is 0 for later tokens: a block of 16 tokens at a time takes the
+/// tokens up to it.
+static void shortenProducts(RewriterBase &rewriter, ChunkedOp op) {
+  constexpr int64_t kBlock = 16;
+  SmallVector<linalg::MatmulOp> products;
+  op.getBody().walk(
+      [&](linalg::MatmulOp product) { products.push_back(product); });
+  for (linalg::MatmulOp product : products) {
+    Value p = product.getInputs()[0], u = product.getInputs()[1];
+    Value rounded = p;
+    while (isa_and_nonnull<arith::ExtFOp, arith::TruncFOp>(
+        rounded.getDefiningOp()))
+      rounded = rounded.getDefiningOp()->getOperand(0);
+    auto decayed = rounded.getDefiningOp<DecayProductOp>();
+    if (!decayed || op.getChunk() <= kBlock)
+      continue;
+    Location loc = product.getLoc();
+    rewriter.setInsertionPoint(product);
+    int64_t rows = kBlock * decayed.getXPositions().size();
+    int64_t depth = kBlock * decayed.getYPositions().size();
+    auto index = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(rewriter, loc, value);
+    };
+    auto times = [&](Value i, int64_t factor) -> Value {
+      return arith::MulIOp::create(rewriter, loc, i, index(factor));
+    };
+    OpFoldResult zero = rewriter.getIndexAttr(0),
+                 one = rewriter.getIndexAttr(1);
+    OpFoldResult height = rewriter.getIndexAttr(rows);
+    OpFoldResult width = rewriter.getIndexAttr(
+        cast<RankedTensorType>(u.getType()).getDimSize(1));
+    SmallVector<OpFoldResult> strides = {one, one};
+    auto loop = scf::ForOp::create(rewriter, loc, index(0),
+                                   index(op.getChunk() / kBlock), index(1),
+                                   product.getOutputs());
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(loop.getBody());
+      Value i = loop.getInductionVar(), sums = loop.getRegionIterArg(0);
+      OpFoldResult at = times(i, rows);
+      OpFoldResult count =
+          times(arith::AddIOp::create(rewriter, loc, i, index(1)), depth);
+      auto slice = [&](Value from, ArrayRef<OpFoldResult> offsets,
+                       ArrayRef<OpFoldResult> sizes) -> Value {
+        return tensor::ExtractSliceOp::create(rewriter, loc, from, offsets,
+                                              sizes, strides);
+      };
+      Value block = slice(sums, {at, zero}, {height, width});
+      Value inputs[] = {slice(p, {at, zero}, {height, count}),
+                        slice(u, {zero, zero}, {count, width})};
+      block = linalg::MatmulOp::create(rewriter, loc, block.getType(), inputs,
+                                       block)
+                  .getResult(0);
+      Value next = tensor::InsertSliceOp::create(
+          rewriter, loc, block, sums, ArrayRef<OpFoldResult>{at, zero},
+          ArrayRef<OpFoldResult>{height, width}, strides);
+      scf::YieldOp::create(rewriter, loc, next);
+    }
+    rewriter.replaceOp(product, loop.getResults());
   }
 }
 
@@ -198,6 +261,7 @@ LogicalResult linattn::prepareChunkBody(ChunkedOp op, bool keepRounding) {
   widenProducts(rewriter, op, keepRounding);
   simplify();
   applyInverses(rewriter, op);
+  shortenProducts(rewriter, op);
   if (failed(decompose(rewriter, op)))
     return failure();
   simplify();

@@ -41,6 +41,9 @@ private:
   Value rowsView(Value buffer, ArrayRef<Value> at, Value rows);
   /// A copy of the rows that exist, and zeros behind them.
   Value paddedRows(Value view, Value rows, RankedTensorType tile);
+  /// Asks for rows that the next chunk reads: one of them may be on a page of
+  /// its own, where no hardware looks ahead.
+  void prefetch(Value view);
   Value paramView(Value buffer, Value h);
   Value toTensor(Value buffer, Type type) {
     return bufferization::ToTensorOp::create(builder, loc, type, buffer,
@@ -104,6 +107,23 @@ Value ChunkedLowering::paddedRows(Value view, Value rows,
   return toTensor(buffer, tile);
 }
 
+void ChunkedLowering::prefetch(Value view) {
+  auto type = cast<MemRefType>(view.getType());
+  constexpr int64_t kLineBits = 512;
+  int64_t line = kLineBits / type.getElementTypeBitWidth();
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Value> at;
+  for (int64_t d = 0; d < type.getRank(); ++d) {
+    Value size = memref::DimOp::create(builder, loc, view, d);
+    Value step = index(d + 1 == type.getRank() ? line : 1);
+    auto loop = scf::ForOp::create(builder, loc, index(0), size, step);
+    builder.setInsertionPointToStart(loop.getBody());
+    at.push_back(loop.getInductionVar());
+  }
+  memref::PrefetchOp::create(builder, loc, view, at, /*isWrite=*/false,
+                             /*localityHint=*/2, /*isDataCache=*/true);
+}
+
 Value ChunkedLowering::paramView(Value buffer, Value h) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<OpFoldResult> offsets = {operandHead(type.getDimSize(0), h)};
@@ -146,10 +166,19 @@ void ChunkedLowering::emitTokens(Value n, Value h, Value begin, Value end,
   Value t = loop.getInductionVar();
   Value left = arith::SubIOp::create(builder, loc, end, t);
   Value rows = arith::MinUIOp::create(builder, loc, left, chunk);
+  Value next = arith::AddIOp::create(builder, loc, t, rows);
+  Value behind = arith::SubIOp::create(builder, loc, end, next);
+  Value nextRows = arith::MinUIOp::create(builder, loc, behind, chunk);
+  for (auto [arg, buffer] : llvm::zip(op.getTokenArgs(), tokens)) {
+    auto type = cast<MemRefType>(buffer.getType());
+    if (type.getRank() == op.getHeadDim() + 1 || arg.use_empty())
+      continue;
+    Value head = operandHead(type.getDimSize(op.getHeadDim()), h);
+    prefetch(rowsView(buffer, at(n, next, head), nextRows));
+  }
   emitChunk(n, h, t, rows, homes);
   if (!op.getSnapshots())
     return;
-  Value next = arith::AddIOp::create(builder, loc, t, rows);
   Value last = arith::SubIOp::create(builder, loc, next, index(1));
   emitSnapshots(n, h, last, begin, end, homes);
 }
@@ -158,6 +187,8 @@ void ChunkedLowering::emitChunk(Value n, Value h, Value t, Value rows,
                                 ArrayRef<Value> homes) {
   IRMapping mapping;
   for (auto [arg, buffer] : llvm::zip(op.getTokenArgs(), tokens)) {
+    if (arg.use_empty())
+      continue;
     int64_t heads =
         cast<MemRefType>(buffer.getType()).getDimSize(op.getHeadDim());
     Value view = rowsView(buffer, at(n, t, operandHead(heads, h)), rows);

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -15,10 +16,14 @@ using namespace linattn;
 using namespace linattn::chunked_to_tile;
 
 ChunkKernel::ChunkKernel(const KernelSignature &signature, DimClasses &classes,
-                         const ChunkPlan &plan, OpBuilder &builder)
-    : signature(signature), plan(plan),
+                         const ChunkPlan &plan, KernelPart part,
+                         OpBuilder &builder)
+    : signature(signature), plan(plan), part(part),
       op(cast<ChunkedOp>(signature.getOp().getOperation())), builder(builder),
-      loc(op.getLoc()), classes(classes), emitter(op, classes, plan, builder) {}
+      loc(op.getLoc()), classes(classes), emitter(op, classes, plan, builder),
+      offChain(emitter.getOffChain()) {
+  findUsedTokens();
+}
 
 static RankedTensorType tensorOf(Value value) {
   return cast<RankedTensorType>(value.getType());
@@ -50,7 +55,8 @@ LogicalResult ChunkKernel::check(ChunkedOp op) {
 
 /// Bytes of the pieces in which rows of an output go to memory.
 static int64_t storeAlignmentOf(RankedTensorType type) {
-  return std::max<int64_t>(alignmentOf(type), type.getElementTypeBitWidth() / 8);
+  return std::max<int64_t>(alignmentOf(type),
+                           type.getElementTypeBitWidth() / 8);
 }
 
 void ChunkKernel::addAlignments(const KernelSignature &signature, ChunkedOp op,
@@ -100,10 +106,49 @@ DictionaryAttr ChunkKernel::argumentAttrs(unsigned tensor) {
                             builder.getUnitAttr())});
 }
 
+SmallVector<Workspace> ChunkKernel::getWorkspace() {
+  SmallVector<Workspace> result;
+  for (auto [i, value] : llvm::enumerate(offChain)) {
+    tile::SmemType tile = emitter.getSharedType(value);
+    result.push_back(
+        {"scratch_" + std::to_string(i),
+         MemRefType::get({ShapedType::kDynamic, op.getNumHeads(),
+                          tile.getShape()[0], tile.getShape()[1]},
+                         tile.getElementType()),
+         Attribute()});
+  }
+  return result;
+}
+
+/// The token arguments that what the kernel makes depends on.
+void ChunkKernel::findUsedTokens() {
+  DenseSet<Value> given, seen;
+  SmallVector<Value> todo;
+  if (part == KernelPart::OffChain) {
+    todo = offChain;
+  } else {
+    llvm::append_range(todo, op.getBlock()->getTerminator()->getOperands());
+    if (part == KernelPart::Chain)
+      given.insert(offChain.begin(), offChain.end());
+  }
+  while (!todo.empty()) {
+    Value value = emitter.strip(todo.pop_back_val());
+    if (given.contains(value) || !seen.insert(value).second)
+      continue;
+    if (Operation *inner = value.getDefiningOp())
+      llvm::append_range(todo, inner->getOperands());
+    else if (llvm::is_contained(op.getTokenArgs(), value))
+      usedTokens.insert(value);
+  }
+}
+
 gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
   SmallVector<Type> types;
   for (const TensorParameter &tensor : signature.getTensors())
     types.push_back(memrefOf(tensor));
+  if (part != KernelPart::Whole)
+    for (const Workspace &buffer : getWorkspace())
+      types.push_back(buffer.type);
   types.append(2, builder.getIndexType());
   auto func = gpu::GPUFuncOp::create(builder, loc, name,
                                      builder.getFunctionType(types, {}));
@@ -119,9 +164,16 @@ gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
   builder.setInsertionPointToStart(&entry);
   auto ret = gpu::ReturnOp::create(builder, loc);
   builder.setInsertionPoint(ret);
-  tensors.assign(entry.args_begin(), entry.args_end());
-  tensors.pop_back();
-  time = tensors.pop_back_val();
+  ArrayRef<BlockArgument> args = entry.getArguments();
+  numSequences = args.back();
+  time = args.drop_back().back();
+  args = args.drop_back(2);
+  tensors.assign(args.begin(), args.begin() + signature.getTensors().size());
+  buffers.assign(args.begin() + signature.getTensors().size(), args.end());
+  if (part == KernelPart::OffChain) {
+    emitOwnChunk();
+    return func;
+  }
 
   // Block index = (sequence * H + head) * slices + slice.
   Value rest = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
@@ -199,40 +251,143 @@ void ChunkKernel::forOwner(bool cut, llvm::function_ref<void()> then) {
 // Sequences
 //===----------------------------------------------------------------------===//
 
-void ChunkKernel::emitSequence() {
+void ChunkKernel::emitBounds() {
   begin = index(0);
   length = time;
-  if (op.isPacked()) {
-    begin = loadOffset(op.getSeqlens(), sequence);
-    Value next = arith::AddIOp::create(builder, loc, sequence, index(1));
-    Value end = loadOffset(op.getSeqlens(), next);
-    length = arith::SubIOp::create(builder, loc, end, begin);
-  }
+  if (!op.isPacked())
+    return;
+  begin = loadOffset(op.getSeqlens(), sequence);
+  Value next = arith::AddIOp::create(builder, loc, sequence, index(1));
+  Value end = loadOffset(op.getSeqlens(), next);
+  length = arith::SubIOp::create(builder, loc, end, begin);
+}
+
+Value ChunkKernel::ceilDiv(Value a, int64_t b) {
+  return arith::CeilDivSIOp::create(builder, loc, a, index(b));
+}
+
+/// The row of the scratch buffers for the first chunk of a sequence. A packed
+/// one has a row for each chunk of C tokens before it and, for the rests, one
+/// for each sequence before it.
+Value ChunkKernel::firstSlot(Value n) {
+  if (!op.isPacked())
+    return arith::MulIOp::create(builder, loc, n, ceilDiv(time, op.getChunk()));
+  Value chunks =
+      arith::DivUIOp::create(builder, loc, loadOffset(op.getSeqlens(), n),
+                             index(op.getChunk()));
+  return arith::AddIOp::create(builder, loc, chunks, n);
+}
+
+void ChunkKernel::emitSequence() {
+  emitBounds();
   loadParams();
   SmallVector<Value> initial, final;
   for (unsigned i : llvm::seq(op.getNumStates()))
     initial.push_back(loadState(i));
-
-  SmallVector<Type> tiles;
-  for (auto [i, arg] : llvm::enumerate(op.getTokenArgs()))
-    if (tensorOf(arg).getRank() == 2) {
-      asyncTokens.push_back(i);
-      tiles.push_back(emitter.getSharedType(arg));
-    }
-  if (!tiles.empty())
-    channel = tile::ChannelCreateOp::create(
-        builder, loc, tile::ChannelType::get(builder.getContext(), 1, tiles),
-        IntegerAttr());
-
+  createChannel();
   emitChunks(initial, final);
   for (auto [i, state] : llvm::enumerate(final))
     storeState(i, state);
 }
 
+void ChunkKernel::createChannel() {
+  SmallVector<Type> tiles;
+  for (auto [i, arg] : llvm::enumerate(op.getTokenArgs()))
+    if (tensorOf(arg).getRank() == 2 && usedTokens.contains(arg)) {
+      asyncTokens.push_back(i);
+      tiles.push_back(emitter.getSharedType(arg));
+    }
+  if (part == KernelPart::Chain)
+    for (Value value : offChain)
+      tiles.push_back(emitter.getSharedType(value));
+  if (!tiles.empty())
+    channel = tile::ChannelCreateOp::create(
+        builder, loc, tile::ChannelType::get(builder.getContext(), 1, tiles),
+        IntegerAttr(), IntegerAttr(), IntegerAttr(), ArrayAttr());
+}
+
+/// Sequence and chunk of a row of the scratch buffers.
+void ChunkKernel::findChunk(Value slot, Value &chunk) {
+  if (!op.isPacked()) {
+    Value perSequence = ceilDiv(time, op.getChunk());
+    sequence = arith::DivUIOp::create(builder, loc, slot, perSequence);
+    chunk = arith::RemUIOp::create(builder, loc, slot, perSequence);
+    return;
+  }
+  // The last sequence whose first row is not behind this one, by halves.
+  Type i32 = builder.getI32Type();
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(builder, loc,
+                                     IntegerAttr::get(i32, value));
+  };
+  Value last = arith::SubIOp::create(builder, loc, numSequences, index(1));
+  Value zeros = math::CountLeadingZerosOp::create(
+      builder, loc, arith::IndexCastOp::create(builder, loc, i32, last));
+  Value bits = arith::SubIOp::create(builder, loc, number(32), zeros);
+  Value steps =
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), bits);
+  auto loop = scf::ForOp::create(builder, loc, index(0), steps, index(1),
+                                 ValueRange{index(0), last});
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value low = loop.getRegionIterArg(0), high = loop.getRegionIterArg(1);
+    Value middle = arith::AddIOp::create(builder, loc, low, high);
+    middle = arith::AddIOp::create(builder, loc, middle, index(1));
+    middle = arith::DivUIOp::create(builder, loc, middle, index(2));
+    Value before = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle,
+                                         firstSlot(middle), slot);
+    Value below = arith::SubIOp::create(builder, loc, middle, index(1));
+    scf::YieldOp::create(
+        builder, loc,
+        ValueRange{
+            arith::SelectOp::create(builder, loc, before, middle, low),
+            arith::SelectOp::create(builder, loc, before, high, below)});
+  }
+  sequence = loop.getResult(0);
+  chunk = arith::SubIOp::create(builder, loc, slot, firstSlot(sequence));
+}
+
+void ChunkKernel::emitOwnChunk() {
+  // Block index = row of the scratch buffers * H + head.
+  Value rest = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  Value heads = index(op.getNumHeads());
+  head = arith::RemUIOp::create(builder, loc, rest, heads);
+  Value slot = arith::DivUIOp::create(builder, loc, rest, heads);
+  slice = index(0);
+  Value chunk;
+  findChunk(slot, chunk);
+  emitBounds();
+  setChunk(chunk);
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
+                                       rowsLeft, index(0));
+  auto branch = scf::IfOp::create(builder, loc, exists, false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  loadParams();
+  createChannel();
+  loadTokens(index(0));
+  for (auto [value, buffer] : llvm::zip(offChain, buffers))
+    tile::StoreOp::create(builder, loc, emitter.getShared(value), buffer,
+                          ValueRange{slot, head, index(0), index(0)},
+                          ArrayRef<int64_t>{2, 3}, ValueRange{}, uint64_t(16));
+  if (channel)
+    tile::ChannelReleaseOp::create(builder, loc, channel, index(0));
+}
+
+void ChunkKernel::setChunk(Value i) {
+  Value done =
+      arith::MulIOp::create(builder, loc, i, index(op.getChunk()));
+  firstToken = arith::AddIOp::create(builder, loc, begin, done);
+  rowsLeft = arith::SubIOp::create(builder, loc, length, done);
+  emitter.setRows(rowsLeft);
+}
+
 void ChunkKernel::emitChunks(ArrayRef<Value> initial,
                              SmallVectorImpl<Value> &final) {
-  Value chunk = index(op.getChunk());
-  Value count = arith::CeilDivSIOp::create(builder, loc, length, chunk);
+  Value count = ceilDiv(length, op.getChunk());
+  if (part == KernelPart::Chain)
+    slotBase = firstSlot(sequence);
   auto loop =
       scf::ForOp::create(builder, loc, index(0), count, index(1), initial);
   {
@@ -243,16 +398,15 @@ void ChunkKernel::emitChunks(ArrayRef<Value> initial,
     else
       builder.setInsertionPointToStart(loop.getBody());
     Value i = loop.getInductionVar();
-    Value done = arith::MulIOp::create(builder, loc, i, chunk);
-    firstToken = arith::AddIOp::create(builder, loc, begin, done);
-    rowsLeft = arith::SubIOp::create(builder, loc, length, done);
-    emitter.setRows(rowsLeft);
+    setChunk(i);
     for (auto [arg, value] :
          llvm::zip(op.getStateArgs(), loop.getRegionIterArgs()))
       emitter.bindFragment(arg, value);
     loadTokens(i);
 
-    emitter.emitOffChain();
+    // What is off the chain first, so that it waits for nothing.
+    for (Value value : offChain)
+      emitter.getShared(value);
     SmallVector<Value> next;
     auto yield = op.getBlock()->getTerminator();
     for (Value state : yield->getOperands().take_back(op.getNumStates()))
@@ -292,7 +446,9 @@ void ChunkKernel::loadTokens(Value i) {
     auto type = cast<tile::ChannelType>(channel.getType());
     auto acquired = tile::ChannelAcquireOp::create(builder, loc,
                                                    type.getTiles(), channel, i);
-    for (auto [token, smem] : llvm::zip(asyncTokens, acquired.getResults())) {
+    ResultRange tiles = acquired.getResults();
+    for (auto [token, smem] :
+         llvm::zip(asyncTokens, tiles.take_front(asyncTokens.size()))) {
       Value arg = op.getTokenArgs()[token];
       SmallVector<Value> indices = indicesOf(token);
       int64_t inner = indices.size();
@@ -302,10 +458,19 @@ void ChunkKernel::loadTokens(Value i) {
                                 ValueRange{rowsLeft, sliceBound(arg, 1)}, smem,
                                 uint64_t(alignmentOf(tensorOf(arg))));
     }
+    if (part == KernelPart::Chain) {
+      Value slot = arith::AddIOp::create(builder, loc, slotBase, i);
+      for (auto [buffer, smem] :
+           llvm::zip(buffers, tiles.drop_front(asyncTokens.size())))
+        tile::LoadAsyncOp::create(builder, loc, buffer,
+                                  ValueRange{slot, head, index(0), index(0)},
+                                  ArrayRef<int64_t>{2, 3}, ValueRange{}, smem,
+                                  uint64_t(16));
+    }
     tile::ChannelCommitOp::create(builder, loc, channel, i);
   }
   for (auto [token, arg] : llvm::enumerate(op.getTokenArgs())) {
-    if (tensorOf(arg).getRank() != 1)
+    if (tensorOf(arg).getRank() != 1 || !usedTokens.contains(arg))
       continue;
     Value loaded = tile::LoadOp::create(
         builder, loc, emitter.getVectorType(arg, emitter.getLanes(arg)),
@@ -317,8 +482,14 @@ void ChunkKernel::loadTokens(Value i) {
     auto type = cast<tile::ChannelType>(channel.getType());
     auto full = tile::ChannelWaitOp::create(builder, loc, type.getTiles(),
                                             channel, i, uint64_t(0));
-    for (auto [token, smem] : llvm::zip(asyncTokens, full.getResults()))
+    ResultRange tiles = full.getResults();
+    for (auto [token, smem] :
+         llvm::zip(asyncTokens, tiles.take_front(asyncTokens.size())))
       emitter.bindShared(op.getTokenArgs()[token], smem);
+    if (part == KernelPart::Chain)
+      for (auto [value, smem] :
+           llvm::zip(offChain, tiles.drop_front(asyncTokens.size())))
+        emitter.bindShared(value, smem);
   }
 }
 
@@ -386,10 +557,10 @@ void ChunkKernel::storeTo(ArrayRef<unsigned> targets, unsigned number,
     indices.append({head, index(0), sliceBegin(arg, 1)});
     int64_t rank = indices.size();
     for (unsigned target : targets)
-      tile::StoreOp::create(
-          builder, loc, fragment, tensors[target], indices,
-          ArrayRef<int64_t>{rank - 1, rank - 2},
-          ValueRange{sliceBound(arg, 1), sliceBound(arg, 0)}, uint64_t(16));
+      tile::StoreOp::create(builder, loc, fragment, tensors[target], indices,
+                            ArrayRef<int64_t>{rank - 1, rank - 2},
+                            ValueRange{sliceBound(arg, 1), sliceBound(arg, 0)},
+                            uint64_t(16));
   });
 }
 

@@ -11,6 +11,10 @@
 //       outputs; release
 //     final states
 //
+// Plan `split-T`: what does not depend on the state is made by a kernel of its
+// own, a block for each chunk and head, and written to scratch buffers; the
+// kernel above loads it with the tokens.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef LINATTN_CONVERSION_CHUNKEDTOTILE_CHUNKKERNEL_H
@@ -23,10 +27,16 @@
 
 namespace linattn::chunked_to_tile {
 
+/// Which of the kernels of a plan.
+enum class KernelPart { Whole, OffChain, Chain };
+
 class ChunkKernel {
 public:
   ChunkKernel(const KernelSignature &signature, DimClasses &classes,
-              const ChunkPlan &plan, mlir::OpBuilder &builder);
+              const ChunkPlan &plan, KernelPart part, mlir::OpBuilder &builder);
+
+  /// The scratch buffers between the kernels of plan `split-T`, a row per chunk.
+  llvm::SmallVector<Workspace> getWorkspace();
 
   /// Refuses, with an error at the operation, what the kernel cannot do.
   static mlir::LogicalResult check(ChunkedOp op);
@@ -44,6 +54,16 @@ private:
   Value loadOffset(Value operand, Value at);
   mlir::DictionaryAttr argumentAttrs(unsigned tensor);
   void emitSequence();
+  /// Begin and length of a sequence.
+  void emitBounds();
+  /// The chunk of this block, of all sequences: emits it if it exists.
+  void emitOwnChunk();
+  void findChunk(Value slot, Value &chunk);
+  Value firstSlot(Value n);
+  Value ceilDiv(Value a, int64_t b);
+  void setChunk(Value i);
+  void findUsedTokens();
+  void createChannel();
   void emitChunks(llvm::ArrayRef<Value> initial,
                   llvm::SmallVectorImpl<Value> &final);
   void loadTokens(Value i);
@@ -64,17 +84,22 @@ private:
 
   const KernelSignature &signature;
   const ChunkPlan &plan;
+  KernelPart part;
   ChunkedOp op;
   mlir::OpBuilder &builder;
   mlir::Location loc;
   DimClasses &classes;
   TileEmitter emitter;
 
-  llvm::SmallVector<Value> tensors;
-  Value time, sequence, head, slice, stateRow;
-  Value begin, length, channel;
+  llvm::SmallVector<Value> tensors, buffers;
+  /// What is made off the chain.
+  llvm::SmallVector<Value> offChain;
+  Value time, numSequences, sequence, head, slice, stateRow;
+  Value begin, length, channel, slotBase;
   Value firstToken, rowsLeft;
-  /// Token operands whose tiles come through the channel.
+  /// Token operands that the kernel needs; those whose tiles come through the
+  /// channel.
+  llvm::DenseSet<Value> usedTokens;
   llvm::SmallVector<unsigned> asyncTokens;
 };
 

@@ -29,6 +29,24 @@ int64_t ChunkPlan::getTileSize(const DimClasses &classes, Value value,
   return llvm::alignTo(size, kRowTile * columnParts);
 }
 
+/// Matrices of [C, C]: their rows on as many warps as they are worth.
+ChunkPlan ChunkPlan::forOffChain() const {
+  ChunkPlan result = *this;
+  result.warps = std::min<int64_t>(4, warps / columnParts);
+  result.columnParts = 1;
+  return result;
+}
+
+/// Matrices of value columns: a warp for 16 of them.
+ChunkPlan ChunkPlan::forChain() const {
+  ChunkPlan result = *this;
+  if (cutClass)
+    result.warps = std::max<int64_t>(
+                       1, std::min(warps / columnParts, sliceWidth / kRowTile)) *
+                   columnParts;
+  return result;
+}
+
 FailureOr<ChunkPlan>
 linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
                                     const ChunkPlanOptions &options) {
@@ -55,7 +73,11 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
   int64_t rows = std::max(whole, std::min<int64_t>(64, padRows(widest)));
   int64_t rowWarps = std::min<int64_t>(
       4, std::max<int64_t>(rows, op.getChunk()) / kRowTile);
-  bool wide = op.getChunk() >= 32;
+  // The chain of a delta rule is short beside what its system costs.
+  bool solves = !op.getBlock()->getOps<UnitLowerSolveOp>().empty();
+  plan.split = options.split.value_or(solves);
+  // A chain alone is short of shared memory's time, not of warps.
+  bool wide = op.getChunk() >= 32 && !plan.split;
   for (Value state : op.getStateArgs())
     wide &= cast<RankedTensorType>(state.getType()).getDimSize(0) > kRowTile;
   plan.columnParts =

@@ -18,10 +18,18 @@ struct ChunkPlan {
   /// of a product stays there; with two, twice as many warps work on as many
   /// rows, and what they need of each other goes through shared memory.
   int64_t columnParts = 1;
+  /// Plan `split-T`: one kernel makes what does not depend on the state, all
+  /// chunks at once; a second one walks over the chunks.
+  bool split = false;
   /// Value columns of a slice and how many slices there are; the class that is
   /// cut, if any.
   int64_t sliceWidth = 0, slices = 1;
   std::optional<unsigned> cutClass;
+
+  /// The plan of the kernel for what does not depend on the state, and of the
+  /// one that walks over the chunks.
+  ChunkPlan forOffChain() const;
+  ChunkPlan forChain() const;
 
   /// What the tile of a dimension of `size` elements of this class has.
   int64_t getTileSize(const DimClasses &classes, mlir::Value value,
@@ -31,7 +39,8 @@ struct ChunkPlan {
 struct ChunkPlanOptions {
   int64_t warps = 0;       ///< 0: chosen
   int64_t columnParts = 0; ///< 0: chosen
-  int64_t slice = 0; ///< 0: chosen
+  int64_t slice = 0;       ///< 0: chosen
+  std::optional<bool> split;
 };
 
 /// Refuses, with an error at the operation, what has no kernel on tiles yet.

@@ -194,8 +194,8 @@ Value TileEmitter::getShared(Value value) {
 
 Value TileEmitter::iota(Attribute layout, int64_t size) {
   return tile::IotaOp::create(
-      builder, loc,
-      RankedTensorType::get({size}, builder.getI32Type(), layout), uint64_t(0));
+      builder, loc, RankedTensorType::get({size}, builder.getI32Type(), layout),
+      uint64_t(0));
 }
 
 bool TileEmitter::isZeroPadded(Value value, unsigned dim) {
@@ -273,6 +273,17 @@ Value TileEmitter::makeFragment(Value value, bool transposed) {
   return maskPadding(value, fragment, transposed);
 }
 
+/// A product that nothing else uses, to be added without a rounding between.
+static arith::MulFOp findFusable(arith::AddFOp sum) {
+  if (!getElementTypeOrSelf(sum.getType()).isF32())
+    return {};
+  for (Value operand : {sum.getRhs(), sum.getLhs()})
+    if (auto product = operand.getDefiningOp<arith::MulFOp>())
+      if (product->hasOneUse())
+        return product;
+  return {};
+}
+
 Value TileEmitter::makeUnmasked(Value value, bool transposed) {
   RankedTensorType type = getFragmentType(value, transposed);
   DenseElementsAttr dense;
@@ -301,10 +312,21 @@ Value TileEmitter::makeUnmasked(Value value, bool transposed) {
         return solveFragment(solve, transposed);
       })
       .Default([&](Operation *) {
+        auto operandOf = [&](Value operand) {
+          return inLayout(getFragment(operand, transposed), type.getEncoding());
+        };
+        if (auto sum = dyn_cast<arith::AddFOp>(inner))
+          if (arith::MulFOp product = findFusable(sum)) {
+            Value other = sum.getLhs() == product.getResult() ? sum.getRhs()
+                                                              : sum.getLhs();
+            return math::FmaOp::create(builder, loc,
+                                       operandOf(product.getLhs()),
+                                       operandOf(product.getRhs()),
+                                       operandOf(other));
+          }
         SmallVector<Value> operands;
         for (Value operand : inner->getOperands())
-          operands.push_back(
-              inLayout(getFragment(operand, transposed), type.getEncoding()));
+          operands.push_back(operandOf(operand));
         return cloneElementwise(inner, operands, type);
       });
 }
@@ -644,21 +666,26 @@ Value TileEmitter::makeScalar(Value value) {
 // Order
 //===----------------------------------------------------------------------===//
 
-void TileEmitter::emitOffChain() {
+SmallVector<Value> TileEmitter::getOffChain() {
   DenseSet<Value> onChain(op.getStateArgs().begin(), op.getStateArgs().end());
   auto isOn = [&](Value value) { return onChain.contains(value); };
   for (Operation &inner : *op.getBlock())
     if (llvm::any_of(inner.getOperands(), isOn))
       onChain.insert(inner.result_begin(), inner.result_end());
+  llvm::SmallSetVector<Value, 4> result;
   for (auto matmul : op.getBlock()->getOps<linalg::MatmulOp>()) {
     if (!isOn(matmul->getResult(0)))
       continue;
     // The operand that is read from shared memory.
     Value right =
         matmul.getInputs()[isTransposed(matmul->getResult(0)) ? 0 : 1];
-    if (!isOn(right))
-      getShared(right);
+    right = strip(right);
+    while (auto transpose = right.getDefiningOp<linalg::TransposeOp>())
+      right = strip(transpose.getInput());
+    if (right.getDefiningOp() && !isOn(right))
+      result.insert(right);
   }
+  return result.takeVector();
 }
 
 //===----------------------------------------------------------------------===//

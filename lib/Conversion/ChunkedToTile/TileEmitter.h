@@ -83,9 +83,9 @@ public:
   }
   /// Without selects that only zero rows beyond the end that are zero already.
   mlir::Value strip(mlir::Value value);
-  /// Makes what does not depend on the states, and is read from shared memory
-  /// by what does.
-  void emitOffChain();
+  /// What does not depend on the states and is read from shared memory by what
+  /// does, but tiles of tokens.
+  llvm::SmallVector<mlir::Value> getOffChain();
 
 private:
   static mlir::Attribute layoutOf(mlir::Value vector);

@@ -207,7 +207,7 @@ Attribute KernelSignature::describeDim(Value argument, int64_t dim) const {
   if (role == "seqlens")
     return d.object({d.field("of", d.text("N")), d.field("plus", d.number(1))});
   if (role == "unused")
-    return d.text("?");
+    return d.text(nameOf(cast<BlockArgument>(argument)) + "." + Twine(dim));
   return d.text(sequences);
 }
 
@@ -242,7 +242,7 @@ ArrayAttr KernelSignature::describeResultShape(unsigned number) const {
     Value state = op.getStates()[number - outputs];
     if (isa<BlockArgument>(state))
       return describeShape(state);
-    dims.push_back(d.text(op.isPacked() ? "N" : "B"));
+    dims.push_back(op.isPacked() ? d.text("N") : describeDim(token, 0));
   }
   for (unsigned dim = dims.size(); dim < type.getRank(); ++dim)
     dims.push_back(d.number(type.getDimSize(dim)));
@@ -265,13 +265,14 @@ static std::string dtypeOf(RankedTensorType type) {
   return text;
 }
 
-DictionaryAttr KernelSignature::describe(const KernelLaunch &launch) const {
+DictionaryAttr
+KernelSignature::describe(const KernelDescription &description) const {
   MLIRContext *context = func.getContext();
   Describe d{Builder(context)};
   SmallVector<Attribute> arguments, outputs, parameters;
   auto addAlignment = [&](SmallVector<NamedAttribute> &fields,
                           std::optional<unsigned> tensor) {
-    if (int64_t bytes = tensor ? launch.alignments.lookup(*tensor) : 0)
+    if (int64_t bytes = tensor ? description.alignments.lookup(*tensor) : 0)
       fields.push_back(d.field("alignment", d.number(bytes)));
   };
 
@@ -327,6 +328,22 @@ DictionaryAttr KernelSignature::describe(const KernelLaunch &launch) const {
                                      d.field("dimension", d.number(dim)),
                                      d.field("type", d.text("s64"))}));
   }
+  SmallVector<Attribute> buffers;
+  for (const Workspace &buffer : description.workspace) {
+    parameters.push_back(d.object({d.field("kind", d.text("pointer")),
+                                   d.field("tensor", d.text(buffer.name)),
+                                   d.field("access", d.text("write")),
+                                   d.field("type", d.text("u64"))}));
+    SmallVector<Attribute> shape = {buffer.rows};
+    for (int64_t size : buffer.type.getShape().drop_front())
+      shape.push_back(d.number(size));
+    std::string dtype;
+    llvm::raw_string_ostream(dtype) << buffer.type.getElementType();
+    buffers.push_back(
+        d.object({d.field("name", d.text(buffer.name)),
+                  d.field("dtype", d.text(dtype)),
+                  d.field("shape", ArrayAttr::get(context, shape))}));
+  }
   for (StringRef size : {"T", "N"})
     parameters.push_back(d.object({d.field("kind", d.text("size")),
                                    d.field("size", d.text(size)),
@@ -344,19 +361,22 @@ DictionaryAttr KernelSignature::describe(const KernelLaunch &launch) const {
                  d.text(tensors[operands.lookup(op.getSeqlens())].name)),
          d.field("dimension", d.number(0)), d.field("plus", d.number(-1))});
 
-  DictionaryAttr blocks =
-      d.object({d.field("of", d.text("N")),
-                d.field("times", d.number(launch.blocksPerSequence))});
-  DictionaryAttr described = d.object(
-      {d.field("kernel", d.text(func.getName())),
-       d.field("grid", ArrayAttr::get(context, {blocks})),
-       d.field("block", ArrayAttr::get(context, {d.number(launch.threads)})),
-       d.field("parameters", ArrayAttr::get(context, parameters))});
+  SmallVector<Attribute> launches;
+  for (const KernelLaunch &launch : description.launches)
+    launches.push_back(d.object(
+        {d.field("kernel", d.text(launch.kernel)),
+         d.field("grid", ArrayAttr::get(context, {launch.grid})),
+         d.field("block", ArrayAttr::get(context, {d.number(launch.threads)})),
+         d.field("parameters", ArrayAttr::get(context, parameters))}));
 
-  return d.object({d.field("plan", launch.plan),
-                   d.field("arguments", ArrayAttr::get(context, arguments)),
-                   d.field("results", ArrayAttr::get(context, outputs)),
-                   d.field("sizes", d.object({d.field("T", time),
-                                              d.field("N", sequences)})),
-                   d.field("launches", ArrayAttr::get(context, {described}))});
+  SmallVector<NamedAttribute> fields = {
+      d.field("plan", description.plan),
+      d.field("arguments", ArrayAttr::get(context, arguments)),
+      d.field("results", ArrayAttr::get(context, outputs)),
+      d.field("sizes",
+              d.object({d.field("T", time), d.field("N", sequences)})),
+      d.field("launches", ArrayAttr::get(context, launches))};
+  if (!buffers.empty())
+    fields.push_back(d.field("workspace", ArrayAttr::get(context, buffers)));
+  return d.object(fields);
 }

@@ -25,11 +25,27 @@ struct TensorParameter {
   unsigned numStrides() const { return type.getRank() - contiguousInner; }
 };
 
-/// How a kernel is launched, beside its parameters.
+/// A launch of a kernel: its grid is a size as docs/Artifacts.md has them.
 struct KernelLaunch {
-  int64_t blocksPerSequence, threads;
+  std::string kernel;
+  mlir::Attribute grid;
+  int64_t threads;
+};
+
+/// A scratch buffer between launches.
+struct Workspace {
+  std::string name;
+  mlir::MemRefType type;
+  /// What its dynamic first dimension is.
+  mlir::Attribute rows;
+};
+
+/// How the kernels of a function are launched, beside their parameters.
+struct KernelDescription {
   /// For people: a name, and what was chosen.
   mlir::DictionaryAttr plan;
+  llvm::SmallVector<KernelLaunch> launches;
+  llvm::SmallVector<Workspace> workspace;
   /// Bytes that the address and the free strides of a parameter are multiples
   /// of, where that is more than an element.
   llvm::DenseMap<unsigned, int64_t> alignments;
@@ -58,9 +74,9 @@ public:
     return results[number];
   }
 
-  /// The description of the kernel: the plan, arguments, results, and its launch
-  /// (docs/Artifacts.md).
-  mlir::DictionaryAttr describe(const KernelLaunch &launch) const;
+  /// The description of the kernel: the plan, arguments, results, and its
+  /// launch (docs/Artifacts.md).
+  mlir::DictionaryAttr describe(const KernelDescription &description) const;
 
 private:
   mlir::LogicalResult addOperands();

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace linattn {
 #define GEN_PASS_DEF_WIDEN
@@ -27,26 +28,36 @@ static APFloat widen(APFloat value) {
   return value;
 }
 
+/// Notes the 16-bit type of the first operand that has one.
+template <typename OpTy>
+static void keepPrecision(OpTy op, ValueRange operands) {
+  if (op.getPrecisionAttr())
+    return;
+  for (Value operand : operands) {
+    Type element = getElementTypeOrSelf(operand.getType());
+    if (!element.isBF16() && !element.isF16())
+      continue;
+    op.setPrecisionAttr(PrecisionAttr::get(op.getContext(),
+                                           element.isBF16() ? MmaPrecision::BF16
+                                                            : MmaPrecision::F16,
+                                           MmaPrecision::F32));
+    return;
+  }
+}
+
 namespace {
 struct WidenPass : linattn::impl::WidenBase<WidenPass> {
   using Base::Base;
 
   void runOnOperation() override {
     auto f64 = Float64Type::get(&getContext());
-    // What the chunk form may round to follows from the types that go now.
-    getOperation().walk([](RecurrenceOp op) {
-      if (op.getPrecisionAttr())
-        return;
-      for (Value token : op.getTokens()) {
-        Type element = getElementTypeOrSelf(token.getType());
-        if (!element.isBF16() && !element.isF16())
-          continue;
-        op.setPrecisionAttr(PrecisionAttr::get(
-            op.getContext(),
-            element.isBF16() ? MmaPrecision::BF16 : MmaPrecision::F16,
-            MmaPrecision::F32));
-        return;
-      }
+    // What chunks and tiles may round to follows from the types that go now.
+    getOperation().walk([](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op)
+          .Case([](RecurrenceOp op) { keepPrecision(op, op.getTokens()); })
+          .Case<SoftmaxAttentionOp, DiffAttentionOp>([](auto op) {
+            keepPrecision(op, {op.getQuery(), op.getKey(), op.getValue()});
+          });
     });
     AttrTypeReplacer replacer;
     replacer.addReplacement([&](FloatType type) -> std::pair<Type, WalkResult> {

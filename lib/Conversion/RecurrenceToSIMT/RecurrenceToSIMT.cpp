@@ -31,19 +31,23 @@ using namespace mlir;
 using namespace linattn;
 using namespace linattn::simt;
 
-static KernelLaunch describeLaunch(RecurrenceOp op, const KernelPlan &plan) {
+static KernelDescription describe(StringRef name, RecurrenceOp op,
+                                  const KernelPlan &plan) {
   Builder b(op.getContext());
   auto number = [&](StringRef name, int64_t value) {
     return b.getNamedAttr(name, b.getI64IntegerAttr(value));
   };
-  KernelLaunch launch;
-  launch.blocksPerSequence = op.getNumHeads() * plan.slices;
-  launch.threads = plan.threads;
-  launch.plan = b.getDictionaryAttr(
+  KernelDescription description;
+  // N sequences times what one of them takes.
+  DictionaryAttr grid = b.getDictionaryAttr(
+      {b.getNamedAttr("of", b.getStringAttr("N")),
+       number("times", op.getNumHeads() * plan.slices)});
+  description.launches.push_back({name.str(), grid, plan.threads});
+  description.plan = b.getDictionaryAttr(
       {b.getNamedAttr("name", b.getStringAttr("token-serial SIMT")),
        number("heads", op.getNumHeads()), number("slices", plan.slices),
        number("columns", plan.width), number("lanes", plan.lanes)});
-  return launch;
+  return description;
 }
 
 namespace {
@@ -96,7 +100,7 @@ struct RecurrenceToSIMTPass
     if (failed(kernel.run(module, func.getName())))
       return failure();
     Operation *made = module.lookupSymbol(func.getName());
-    made->setAttr(kKernelAttr, signature->describe(describeLaunch(op, *plan)));
+    made->setAttr(kKernelAttr, signature->describe(describe(func.getName(), op, *plan)));
     func.erase();
     ++numKernels;
     return success();

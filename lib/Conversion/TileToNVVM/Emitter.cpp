@@ -119,9 +119,8 @@ Value Emitter::isWriter(RankedTensorType type) {
           evaluate(LaneSum::ofLane(copies.laneDiv, copies.laneMod, 1)), i32(0));
     int64_t different = std::min(copies.warpMod, warps);
     if (copies.warpCount < different)
-      writes = both(writes,
-                    isLess(evaluate(LaneSum::ofWarp(different, 1)),
-                           i32(copies.warpCount)));
+      writes = both(writes, isLess(evaluate(LaneSum::ofWarp(different, 1)),
+                                   i32(copies.warpCount)));
     return writes;
   });
   return writers[key] = result;

@@ -16,6 +16,7 @@
 #include "Lowerings.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -238,6 +239,16 @@ Square Inverse::diagonalOf(Rows &rows) {
   return diagonal;
 }
 
+/// The i32 as a value that LLVM knows nothing about: what is made of it stays
+/// in the loop that the kernel runs, instead of in registers before it.
+static Value opaque(Emitter &e, Value value) {
+  return LLVM::InlineAsmOp::create(
+             e.builder, e.loc, value.getType(), value, "mov.b32 $0, $1;",
+             "=r,r", /*has_side_effects=*/true, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
 /// X = (I - L)^-1 by forward substitution, a column x of it in each lane:
 /// x_r = e_r + sum_{k<r} L_rk x_k.
 Square Inverse::invertDiagonal(const Rows &rows, const Square &matrix) {
@@ -247,11 +258,9 @@ Square Inverse::invertDiagonal(const Rows &rows, const Square &matrix) {
   emitWarpBarrier(e.builder, e.loc);
   LaneSum column = LaneSum::ofLane(1, kRowTile, 1);
   SmallVector<Value> x;
+  Value own = opaque(e, e.evaluate(column));
   for (int64_t r = 0; r < kRowTile; ++r)
-    x.push_back(e.hoisted([&] {
-      Value isOne = e.isEqual(e.evaluate(column), e.i32(r));
-      return e.select(isOne, e.f32(1), e.f32(0));
-    }));
+    x.push_back(e.select(e.isEqual(own, e.i32(r)), e.f32(1), e.f32(0)));
   // Four columns of L at a time, the same for all lanes.
   auto four = VectorType::get({4}, f32);
   for (int64_t k = 0; k < kRowTile; k += 4) {
@@ -349,6 +358,9 @@ Registers Inverse::run() {
 
 LogicalResult linattn::tilenvvm::emitInverse(Emitter &e,
                                              UnitLowerInverseOp op) {
+  if (op.getTerms() != 2)
+    return op.emitOpError("has a translation with two terms, got ")
+           << op.getTerms();
   e.fragments[op.getResult()] = Inverse(e, op).run();
   return success();
 }

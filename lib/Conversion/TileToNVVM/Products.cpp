@@ -51,9 +51,8 @@ struct Factor {
                               int64_t columns) const {
     int64_t perTile = registers.size() / rowTiles;
     int64_t depth = cast<RankedTensorType>(op.getA().getType()).getDimSize(1);
-    return ArrayRef(registers)
-        .slice(rowTile * perTile + k * perTile / depth,
-               columns * perTile / depth);
+    return ArrayRef(registers).slice(rowTile * perTile + k * perTile / depth,
+                                     columns * perTile / depth);
   }
 
   // A handle: its constness says nothing about what it points to.
@@ -70,8 +69,8 @@ class Products {
 public:
   Products(Emitter &e, ArrayRef<MmaOp> ops)
       : e(e), b(e.tiles.lookup(MmaOp(ops.front()).getB())),
-        element(b.type.getElementType()),
-        terms(MmaOp(ops.front()).getTerms()), depth(b.type.getShape()[0]) {
+        element(b.type.getElementType()), terms(MmaOp(ops.front()).getTerms()),
+        depth(b.type.getShape()[0]) {
     for (MmaOp op : ops)
       factors.emplace_back(e, op);
     blocks = factors.front().blocks;
@@ -105,8 +104,8 @@ private:
   SmallVector<Terms> allOfA(int64_t k);
   /// Calls `multiply` for each row tile of each product: the product, the row
   /// tile, its number among all.
-  void forEachRowTile(
-      llvm::function_ref<void(Factor &, int64_t, size_t)> multiply);
+  void
+  forEachRowTile(llvm::function_ref<void(Factor &, int64_t, size_t)> multiply);
 
   Emitter &e;
   SmemTile b;
@@ -153,7 +152,8 @@ void Products::multiplyHalf() {
     SmallVector<Terms> a = allOfA(k);
     for (int64_t block = 0; block < blocks; block += 2) {
       int64_t count = std::min<int64_t>(2, blocks - block);
-      SmallVector<Value, 4> bs = loadOperandB(e, b, warpColumns, k, block * 8, count);
+      SmallVector<Value, 4> bs =
+          loadOperandB(e, b, warpColumns, k, block * 8, count);
       forEachRowTile([&](Factor &factor, int64_t rowTile, size_t number) {
         for (int64_t i = 0; i < count; ++i)
           emitMma(e.builder, e.loc, element, a[number].high,
@@ -213,8 +213,7 @@ void Products::multiplySingle() {
         for (int64_t block = start; block < end; ++block)
           forEachRowTile([&](Factor &factor, int64_t rowTile, size_t number) {
             emitMma(e.builder, e.loc, element, a[number].*ofA,
-                    bs[block - start].*ofB,
-                    factor.accumulator(rowTile, block));
+                    bs[block - start].*ofB, factor.accumulator(rowTile, block));
           });
       };
       // Small products first.

@@ -140,8 +140,8 @@ linattn::tilenvvm::loadOperandB(Emitter &e, const SmemTile &tile,
   // Lane l holds column l / 4, where of an accumulator it has row l / 4.
   bool transposed = tile.type.getTransposed();
   MatrixLanes lanes = matrixLanes(transposed);
-  Value pointer = e.pointerTo(tile, lanes.rows, lanes.columns + warpColumns,
-                              row, column);
+  Value pointer =
+      e.pointerTo(tile, lanes.rows, lanes.columns + warpColumns, row, column);
   return emitLdMatrix(e.builder, e.loc, pointer, 2 * count, !transposed);
 }
 

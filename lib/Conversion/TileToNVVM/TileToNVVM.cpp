@@ -290,12 +290,13 @@ static SmallVector<tile::MmaOp> productsFrom(tile::MmaOp first) {
       return value == product.getResult();
     });
   };
-  while (auto next = dyn_cast_or_null<tile::MmaOp>(
-             products.back()->getNextNode())) {
+  while (auto next =
+             dyn_cast_or_null<tile::MmaOp>(products.back()->getNextNode())) {
     if (next.getB() != first.getB() ||
         cast<RankedTensorType>(next.getType()).getEncoding() !=
-            cast<RankedTensorType>(first.getType()).getEncoding() || next.getTerms() != first.getTerms() ||
-        isResult(next.getA()) || isResult(next.getAcc()))
+            cast<RankedTensorType>(first.getType()).getEncoding() ||
+        next.getTerms() != first.getTerms() || isResult(next.getA()) ||
+        isResult(next.getAcc()))
       break;
     products.push_back(next);
   }
@@ -482,11 +483,17 @@ struct ConvertTileToNVVM
         KernelTranslation(func, builder, warps.getInt(), capability).run();
     if (failed(kernel))
       return failure();
-    if (auto description = func->getAttrOfType<DictionaryAttr>(kKernelAttr))
-      (*kernel)->setAttr(kKernelAttr,
-                         describeLaunch(description, func.getName(),
-                                        warps.getInt() * tile::kWarpSize,
-                                        getSharedBytes(func)));
+    // The description of one kernel is its own, of several their module's.
+    Operation *module = (*kernel)->getParentOp();
+    for (auto [described, place] :
+         {std::pair<Operation *, Operation *>{func, *kernel},
+          {module, module}})
+      if (auto description =
+              described->getAttrOfType<DictionaryAttr>(kKernelAttr))
+        place->setAttr(kKernelAttr,
+                       describeLaunch(description, func.getName(),
+                                      warps.getInt() * tile::kWarpSize,
+                                      getSharedBytes(func)));
     func.erase();
     ++numKernels;
     return success();

@@ -45,6 +45,10 @@ struct TileEmitter {
 /// whether it could. The operation itself stays.
 bool emitRows(mlir::linalg::LinalgOp op);
 
+/// Lets buffers inside `root` share memory, and updates in place what would be
+/// made elsewhere and copied.
+void reduceTileMemory(mlir::Operation *root);
+
 } // namespace linattn
 
 #endif // LINATTN_CONVERSION_TILESTOVECTORS_TILEEMITTER_H

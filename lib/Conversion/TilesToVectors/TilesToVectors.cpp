@@ -302,6 +302,7 @@ struct TilesToVectorsPass
   }
 
   LogicalResult lower(scf::ParallelOp loop) {
+    reduceTileMemory(loop);
     SmallVector<linalg::LinalgOp> others;
     SmallVector<linalg::MatmulOp> products;
     SmallVector<linalg::TransposeOp> transposes;

@@ -313,6 +313,22 @@ LINATTN_DRIVER(cuFuncGetAttribute)
   return InvalidValue;
 }
 
+LINATTN_DRIVER(cuFuncGetParamInfo)
+(Function function, size_t index, size_t *offset, size_t *bytes) {
+  LINATTN_ENTER();
+  const auto &parameters = function->info.parameters;
+  if (index >= parameters.size())
+    return InvalidValue;
+  size_t end = 0;
+  for (size_t i = 0; i <= index; ++i) {
+    *offset = (end + parameters[i].align - 1) / parameters[i].align *
+              parameters[i].align;
+    end = *offset + parameters[i].bytes;
+  }
+  *bytes = parameters[index].bytes;
+  return Success;
+}
+
 LINATTN_DRIVER(cuFuncSetAttribute)
 (Function function, FunctionAttribute what, int value) {
   LINATTN_ENTER();

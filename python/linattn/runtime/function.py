@@ -8,7 +8,7 @@ import sys
 from ctypes import byref, c_double, c_size_t, c_void_p
 
 from . import tensors
-from .library import LinattnError, Tensor, Workspace, check, library
+from .library import LinattnError, Workspace, check, library
 
 
 def load(path):
@@ -77,13 +77,16 @@ class Function:
         self.results = [
             lib.linattn_result_info(handle, i) for i in range(lib.linattn_num_results(handle))
         ]
-        self._names = [a.name.decode() for a in self.arguments]
+        self._infos, self._result_infos = (
+            [(i.name.decode(), tensors.NAMES[i.dtype]) for i in infos]
+            for infos in (self.arguments, self.results)
+        )
+        self._names = [name for name, _ in self._infos]
 
     def __repr__(self):
         def show(infos):
             return ", ".join(
-                f"{i.name.decode()}: {tensors.dtype_name(i.dtype)}{i.shape.decode()}"
-                for i in infos
+                f"{i.name.decode()}: {tensors.NAMES[i.dtype]}{i.shape.decode()}" for i in infos
             )
 
         return f"{self.name}({show(self.arguments)}) -> ({show(self.results)})"
@@ -94,20 +97,18 @@ class Function:
 
     def workspace_bytes(self, *args, **kwargs):
         values = self._values(args, kwargs)
-        given, _ = self._arguments(values, 0)
-        size = c_size_t()
-        check(library().linattn_workspace_bytes(self._handle, given, len(given), byref(size)))
+        given, size = self._arguments(values, 0), c_size_t()
+        check(
+            library().linattn_workspace_bytes(
+                self._handle, given.array, len(given), byref(size)
+            )
+        )
         return size.value
 
     def result_shapes(self, *args, **kwargs):
         """Name, dtype and shape of each result for these arguments."""
-        given, _ = self._arguments(self._values(args, kwargs), 0)
-        made = (Tensor * len(self.results))()
-        check(library().linattn_infer_results(self._handle, given, len(given), made, len(made)))
-        return [
-            (r.name.decode(), tensors.dtype_name(r.dtype), tuple(m.sizes[: m.rank]))
-            for r, m in zip(self.results, made)
-        ]
+        made = self._infer(self._arguments(self._values(args, kwargs), 0))
+        return [(r[0], *made[i]) for i, r in enumerate(self._result_infos)]
 
     def __call__(self, *args, out=None, workspace=None, stream=None, **kwargs):
         """`out`: a tensor, or None, per result; `workspace`: a tensor whose memory
@@ -161,74 +162,77 @@ class Function:
             values[i] = value
         return values
 
-    def _describe(self, value, info, stream):
-        """A tensor, and what must live until the call returns."""
-        name = info.name.decode()
+    def _set(self, operands, i, value, info, stream):
+        """Operand `i`: a tensor of one of the libraries; None is an absent one."""
+        name, dtype = info
         if value is None:
-            return tensors.absent(), None
+            return
         try:
             if tensors.is_torch(value):
-                return tensors.from_torch(value, name), value
-            if tensors.is_numpy(value):
-                copy = tensors.from_numpy(value, name, tensors.dtype_name(info.dtype))
+                operands.set(i, *tensors.from_torch(value, name))
+            elif tensors.is_numpy(value):
+                copy = tensors.from_numpy(value, name, dtype)
                 copy.upload(stream)
-                return copy.tensor, copy
-            if hasattr(value, "__dlpack__"):
-                return tensors.from_dlpack(value, name, stream)
+                operands.set(i, *copy.operand, copy)
+            elif hasattr(value, "__dlpack__"):
+                operands.set(i, *tensors.from_dlpack(value, name, stream))
+            else:
+                raise LinattnError(
+                    f"'{name}' is a tensor of torch, cupy, numpy or DLPack, "
+                    f"got {type(value).__name__}"
+                )
         except LinattnError as error:
-            raise LinattnError(f"{self.name}: {error}") from None
-        raise LinattnError(
-            f"{self.name}: '{name}' is a tensor of torch, cupy, numpy or DLPack, "
-            f"got {type(value).__name__}"
-        )
+            raise LinattnError(f"{self.name}: {error}", error.kind) from None
 
     def _arguments(self, values, stream):
-        pairs = [self._describe(v, a, stream) for v, a in zip(values, self.arguments)]
-        return (Tensor * len(pairs))(*(t for t, _ in pairs)), [k for _, k in pairs]
+        given = tensors.TensorArray(len(self.arguments))
+        for i, (value, info) in enumerate(zip(values, self._infos)):
+            self._set(given, i, value, info, stream)
+        return given
+
+    def _infer(self, given):
+        made = tensors.TensorArray(len(self.results))
+        check(
+            library().linattn_infer_results(
+                self._handle, given.array, len(given), made.array, len(made)
+            )
+        )
+        return made
 
     def _call(self, values, out, workspace, stream):
-        lib = library()
-        given, alive = self._arguments(values, stream)
-        made = (Tensor * len(self.results))()
-        check(
-            lib.linattn_infer_results(self._handle, given, len(given), made, len(made))
-        )
-        prototype = next((v for v in values if v is not None), None)
+        given = self._arguments(values, stream)
+        shapes = None
+        made = tensors.TensorArray(len(self.results))
         returned = []
-        for i, info in enumerate(self.results):
-            if info.in_place >= 0:
-                returned.append(values[info.in_place])
+        for i, info in enumerate(self._result_infos):
+            holder = self.results[i].in_place
+            if holder >= 0:
+                returned.append(values[holder])
                 continue
-            sizes = list(made[i].sizes[: made[i].rank])
-            if out is not None and out[i] is not None:
-                value = out[i]
-            else:
-                value = make_like(prototype, sizes, tensors.dtype_name(info.dtype))
-            made[i], kept = self._describe(value, info, stream)
-            alive.append(kept)
+            value = out[i] if out is not None else None
+            if value is None:
+                shapes = shapes or self._infer(given)
+                prototype = next((v for v in values if v is not None), None)
+                value = make_like(prototype, shapes[i][1], info[1])
+            self._set(made, i, value, info, stream)
             returned.append(value)
         scratch = None
         if workspace is not None:
-            scratch = Workspace(workspace.data_ptr() if tensors.is_torch(workspace)
-                                else workspace.data.ptr, workspace.nbytes)  # fmt: skip
+            is_torch = tensors.is_torch(workspace)
+            address = workspace.data_ptr() if is_torch else workspace.data.ptr
+            scratch = byref(Workspace(address, workspace.nbytes))
         check(
-            lib.linattn_call(
-                self._handle, given, len(given), made, len(made),
-                byref(scratch) if scratch else None, stream,
+            library().linattn_call(
+                self._handle, given.array, len(given), made.array, len(made), scratch, stream
             )
-        )  # fmt: skip
-        self._fetch(values, returned, alive, stream)
+        )
+        self._fetch(returned, given, made, stream)
         return tuple(returned) if len(returned) != 1 else returned[0]
 
-    def _fetch(self, values, returned, alive, stream):
+    def _fetch(self, returned, given, made, stream):
         """Brings what was written back into numpy arrays."""
-        position = len(values)
         for i, info in enumerate(self.results):
-            if info.in_place >= 0:
-                copy = alive[info.in_place]
-            else:
-                copy = alive[position]
-                position += 1
+            copy = made.alive[i] if info.in_place < 0 else given.alive[info.in_place]
             if isinstance(copy, tensors.DeviceCopy):
                 host = copy.download(stream)
                 if host is not returned[i]:
@@ -245,6 +249,10 @@ def make_like(prototype, sizes, dtype):
 
         return np.empty(sizes, tensors.numpy_dtype(dtype))
     module = sys.modules[type(prototype).__module__.split(".")[0]]
+    if module.__name__ != "cupy":
+        raise LinattnError(
+            f"results beside tensors of {module.__name__} lie in memory that `out` gives"
+        )
     if dtype == "bf16":
         import ml_dtypes
 
@@ -252,15 +260,15 @@ def make_like(prototype, sizes, dtype):
     return module.empty(sizes, tensors.TO_NUMPY[dtype])
 
 
-@contextlib.contextmanager
 def device_of(values):
     """Makes the device of torch's tensors current."""
     first = next((v for v in values if v is not None), None)
-    if first is None or not tensors.is_torch(first) or not getattr(first, "is_cuda", False):
-        yield
-        return
-    with sys.modules["torch"].cuda.device(first.device):
-        yield
+    if first is None or not tensors.is_torch(first) or not first.is_cuda:
+        return contextlib.nullcontext()
+    cuda = sys.modules["torch"].cuda
+    if cuda.current_device() == first.device.index:
+        return contextlib.nullcontext()
+    return cuda.device(first.device)
 
 
 

@@ -3,10 +3,11 @@ strides. Nothing is imported for it: torch and cupy are recognised by what their
 tensors can do."""
 
 import ctypes
+import struct
 import sys
 from ctypes import byref, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 
-from .library import ABSENT, DTYPES, MAX_RANK, NAMES, LinattnError, Tensor
+from .library import DTYPES, MAX_RANK, NAMES, LinattnError, Tensor
 from .library import check, library
 
 TORCH = {
@@ -34,13 +35,37 @@ TO_NUMPY = {ours: theirs for theirs, ours in NUMPY.items()}
 
 
 # ------------------------------------------------------------------ descriptions
-def describe(address, dtype, sizes, strides):
-    if len(sizes) > MAX_RANK:
-        raise LinattnError(f"a tensor has at most {MAX_RANK} dimensions, got {len(sizes)}")
-    tensor = Tensor(address or None, DTYPES[dtype], len(sizes))
-    tensor.sizes[: len(sizes)] = sizes
-    tensor.strides[: len(strides)] = strides
-    return tensor
+def packer(rank):
+    """Writes a linattn_tensor of that rank into memory."""
+    rest = 8 * (MAX_RANK - rank)
+    return struct.Struct(f"Pii{rank}q{rest}x{rank}q{rest}x").pack_into
+
+
+PACKERS = [packer(rank) for rank in range(MAX_RANK + 1)]
+BYTES = ctypes.sizeof(Tensor)
+
+
+class TensorArray:
+    """The operands of a call, absent until they are set."""
+
+    def __init__(self, count):
+        self.array = (Tensor * count)()
+        self.alive = [None] * count
+
+    def set(self, i, address, dtype, sizes, strides, keep):
+        rank = len(sizes)
+        if rank > MAX_RANK:
+            raise LinattnError(f"a tensor has at most {MAX_RANK} dimensions, got {rank}")
+        PACKERS[rank](self.array, i * BYTES, address, DTYPES[dtype], rank, *sizes, *strides)
+        self.alive[i] = keep
+
+    def __len__(self):
+        return len(self.alive)
+
+    def __getitem__(self, i):
+        tensor = self.array[i]
+        sizes = tuple(tensor.sizes[: tensor.rank])
+        return NAMES[tensor.dtype], sizes
 
 
 class DLDevice(ctypes.Structure):
@@ -84,8 +109,7 @@ def from_dlpack(value, name, stream):
         strides = list(view.strides[: view.ndim])
     else:
         strides = row_major(sizes)
-    tensor = describe((view.data or 0) + view.byte_offset, kind, sizes, strides)
-    return tensor, capsule
+    return (view.data or 0) + view.byte_offset, kind, sizes, strides, capsule
 
 
 def row_major(sizes):
@@ -95,21 +119,37 @@ def row_major(sizes):
     return strides
 
 
+_torch_types = {}  # types of tensors, torch's or not
+
+
 def is_torch(value):
-    return type(value).__module__.split(".")[0] == "torch" or hasattr(value, "data_ptr")
+    kind = type(value)
+    known = _torch_types.get(kind)
+    if known is None:
+        known = kind.__module__.split(".")[0] == "torch" or hasattr(value, "data_ptr")
+        _torch_types[kind] = known
+    return known
 
 
 def is_numpy(value):
     return hasattr(value, "__array_interface__") and not is_torch(value)
 
 
+_torch_dtypes = {}  # torch's objects to our names: their text is slow to make
+
+
 def from_torch(value, name):
-    dtype = TORCH.get(str(value.dtype))
+    dtype = _torch_dtypes.get(value.dtype)
     if dtype is None:
-        raise LinattnError(f"'{name}' has a dtype of {', '.join(DTYPES)}, got {value.dtype}")
+        dtype = TORCH.get(str(value.dtype))
+        if dtype is None:
+            raise LinattnError(
+                f"'{name}' has a dtype of {', '.join(DTYPES)}, got {value.dtype}"
+            )
+        _torch_dtypes[value.dtype] = dtype
     if not value.is_cuda:
         raise LinattnError(f"'{name}' lies in device memory, got a tensor of {value.device}")
-    return describe(value.data_ptr(), dtype, tuple(value.shape), value.stride())
+    return value.data_ptr(), dtype, value.shape, value.stride(), value
 
 
 def current_stream(values):
@@ -118,6 +158,8 @@ def current_stream(values):
         if value is None:
             continue
         if is_torch(value):
+            if not value.is_cuda:
+                continue  # refused later, by name
             return sys.modules["torch"].cuda.current_stream(value.device).cuda_stream
         if type(value).__module__.split(".")[0] == "cupy":
             return sys.modules["cupy"].cuda.get_current_stream().ptr
@@ -181,7 +223,7 @@ class DeviceCopy:
         check(library().linattn_allocate(max(self.bytes, 1), byref(address)))
         self.address = address.value
         strides = [s // width for s in array.strides]
-        self.tensor = describe(self.address, dtype, array.shape, strides)
+        self.operand = (self.address, dtype, array.shape, strides)
 
     def upload(self, stream):
         pointer = self.host.ctypes.data
@@ -204,11 +246,3 @@ def from_numpy(value, name, wanted):
     if dtype is None:
         raise LinattnError(f"'{name}' has a dtype of {', '.join(DTYPES)}, got {value.dtype}")
     return DeviceCopy(value, dtype)
-
-
-def absent():
-    return Tensor(None, ABSENT, 0)
-
-
-def dtype_name(number):
-    return NAMES[number]

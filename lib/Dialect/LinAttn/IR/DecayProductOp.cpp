@@ -149,8 +149,7 @@ public:
     int64_t columns = chunk * ny;
     Value x = round(op.getX());
     Value y = tile.transpose(round(op.getY()));
-    Value product =
-        tile.matmul(x, y, tile.zeros({chunk * nx, columns}, element));
+    Value product = multiply(x, y);
     // Of each column: its position among the decays, and when it is written.
     span = 1 + *llvm::max_element(op.getXOrder());
     for (int64_t order : op.getYOrder())
@@ -172,6 +171,36 @@ public:
 
 private:
   static constexpr int64_t kColumns = 64;
+
+  /// X Y^T where y may be before x: a block of 16 tokens of x against those of
+  /// y up to it. The rest is masked anyway and left as it is.
+  Value multiply(Value x, Value y) {
+    constexpr int64_t kBlock = 16;
+    if (chunk <= kBlock || chunk % kBlock != 0)
+      return tile.matmul(x, y, tile.zeros({chunk * nx, chunk * ny}, element));
+    int64_t rows = kBlock * nx, columns = kBlock * ny;
+    Value none = tile.empty({chunk * nx, chunk * ny}, element);
+    auto everyX = [&](Value i, ValueRange outer) -> SmallVector<Value> {
+      Value at = arith::MulIOp::create(b, loc, i, tile.index(rows));
+      Value xBlock = tile.slice(x, at, rows, tile.attr(0), keys);
+      Value end = arith::AddIOp::create(b, loc, i, tile.index(1));
+      auto loop =
+          scf::ForOp::create(b, loc, tile.index(0), end, tile.index(1), outer);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(loop.getBody());
+      Value column = arith::MulIOp::create(b, loc, loop.getInductionVar(),
+                                           tile.index(columns));
+      Value p = loop.getRegionIterArg(0);
+      Value yBlock = tile.slice(y, tile.attr(0), keys, column, columns);
+      Value sums = tile.slice(p, at, rows, column, columns);
+      sums = linalg::FillOp::create(b, loc, tile.constant(element, 0), sums)
+                 .getResult(0);
+      Value block = tile.matmul(xBlock, yBlock, sums);
+      scf::YieldOp::create(b, loc, tile.insert(block, p, at, column));
+      return {loop.getResult(0)};
+    };
+    return tile.loop(chunk / kBlock, none, false, everyX).front();
+  }
 
   Value integers(ArrayRef<int32_t> values) {
     auto type = RankedTensorType::get({(int64_t)values.size()}, b.getI32Type());

@@ -104,7 +104,7 @@ Replication linattn::tile::getReplication(RankedTensorType type) {
       llvm::divideCeil(type.getDimSize(0), cast<StridedAttr>(layout).getVec());
   return {std::min<int64_t>(kWarpSize, lanes),
           std::max<int64_t>(1, kWarpSize / std::min<int64_t>(kWarpSize, lanes)),
-          1};
+          kMaxWarps, 1};
 }
 
 RankedTensorType linattn::tile::getRowType(RankedTensorType matrix) {

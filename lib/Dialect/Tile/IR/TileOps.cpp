@@ -85,10 +85,26 @@ LogicalResult LoadOp::verify() {
 
 LogicalResult StoreOp::verify() {
   if (!llvm::is_contained({2u, 4u, 8u, 16u}, getAlign()))
-    return emitOpError("align is 16, 8, 4 or 2, got ") << getAlign();
+    return emitOpError("align is 16, 8, 4 or 2, got ") << int64_t(getAlign());
   return verifyAccess(*this, cast<MemRefType>(getTarget().getType()),
                       getIndices().size(), getDims(), getBounds().size(),
                       getValue().getType());
+}
+
+/// Copies in the background move whole tiles, row by row.
+static LogicalResult verifyBackground(Operation *op, MemRefType memref,
+                                      ArrayRef<int64_t> dims, SmemType tile) {
+  if (!tile.isWhole())
+    return op->emitOpError("copies a whole tile, got ") << tile;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (dims.back() != memref.getRank() - 1 ||
+      failed(memref.getStridesAndOffset(strides, offset)) ||
+      strides.back() != 1)
+    return op->emitOpError("the tile's last dimension runs along the memref's "
+                           "last one, which is contiguous, got ")
+           << memref << " and dims = [" << dims << "]";
+  return success();
 }
 
 LogicalResult LoadAsyncOp::verify() {
@@ -97,18 +113,16 @@ LogicalResult LoadAsyncOp::verify() {
                           getBounds().size(), getTarget().getType())))
     return failure();
   if (!llvm::is_contained({4u, 8u, 16u}, getAlign()))
-    return emitOpError("align is 16, 8 or 4, got ") << getAlign();
-  if (!getTarget().getType().isWhole())
-    return emitOpError("target is a whole tile, got ") << getTarget().getType();
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (getDims().back() != memref.getRank() - 1 ||
-      failed(memref.getStridesAndOffset(strides, offset)) ||
-      strides.back() != 1)
-    return emitOpError("the tile's last dimension runs along the memref's last "
-                       "one, which is contiguous, got ")
-           << memref << " and dims = [" << getDims() << "]";
-  return success();
+    return emitOpError("align is 16, 8 or 4, got ") << int64_t(getAlign());
+  return verifyBackground(*this, memref, getDims(), getTarget().getType());
+}
+
+LogicalResult StoreAsyncOp::verify() {
+  auto memref = cast<MemRefType>(getTarget().getType());
+  if (failed(verifyAccess(*this, memref, getIndices().size(), getDims(),
+                          getBounds().size(), getValue().getType())))
+    return failure();
+  return verifyBackground(*this, memref, getDims(), getValue().getType());
 }
 
 //===----------------------------------------------------------------------===//
@@ -205,10 +219,20 @@ static LogicalResult verifyTiles(Operation *op, ChannelType channel,
 }
 
 LogicalResult ChannelCreateOp::verify() {
-  return verifyOffset(*this, getOffset(), 1024);
+  if (getEvery() && getOwn())
+    return emitOpError("has a period of all blocks (every) or of its own "
+                       "(own), got both");
+  for (std::optional<uint64_t> period : {getEvery(), getOwn()})
+    if (period && (int64_t(*period) < 2 || int64_t(*period) > 8))
+      return emitOpError("the period lies in [2, 8], got ") << int64_t(*period);
+  return verifyOffset(*this, getOffset(), getType().getAlignment());
 }
 
 LogicalResult ChannelAcquireOp::verify() {
+  return verifyTiles(*this, getChannel().getType(), getResultTypes());
+}
+
+LogicalResult ChannelStageOp::verify() {
   return verifyTiles(*this, getChannel().getType(), getResultTypes());
 }
 
@@ -222,6 +246,25 @@ LogicalResult ChannelWaitOp::verify() {
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
+
+/// Only a wait, or the next product of a sum, takes what is not there yet.
+static LogicalResult verifyInFlight(MmaOp mma) {
+  unsigned products = 0;
+  for (Operation *user : mma->getUsers()) {
+    if (isa<MmaWaitOp>(user) && user->getBlock() == mma->getBlock())
+      continue;
+    auto next = dyn_cast<MmaOp>(user);
+    if (next && next.getAsync() && next.getAcc() == mma.getResult() &&
+        next.getA() != mma.getResult() && next->getBlock() == mma->getBlock() &&
+        ++products == 1)
+      continue;
+    return mma.emitOpError("the result of an async product is used by mma_wait "
+                           "or as the accumulator of one further async product "
+                           "of its block, got ")
+           << user->getName();
+  }
+  return success();
+}
 
 LogicalResult MmaOp::verify() {
   auto acc = cast<RankedTensorType>(getAcc().getType());
@@ -241,7 +284,7 @@ LogicalResult MmaOp::verify() {
            << element << " and " << elementOf(b);
   if (getTerms() != 1 && (getTerms() != 3 || !element.isF32()))
     return emitOpError("terms is 1, or 3 for f32, got ")
-           << getTerms() << " for " << element;
+           << int64_t(getTerms()) << " for " << element;
   if (auto fragment = dyn_cast<RankedTensorType>(a);
       fragment && (fragment.getEncoding() != layout || layout.getColumns() != 1))
     return emitOpError("a in registers has the layout of the accumulator, with "
@@ -251,14 +294,28 @@ LogicalResult MmaOp::verify() {
   if (shapeOf(a)[1] % depth != 0)
     return emitOpError("K is a multiple of ")
            << depth << " for " << element << ", got " << shapeOf(a)[1];
+  return getAsync() ? verifyInFlight(*this) : success();
+}
+
+LogicalResult MmaWaitOp::verify() {
+  for (Value product : getProducts()) {
+    auto mma = product.getDefiningOp<MmaOp>();
+    if (!mma || !mma.getAsync())
+      return emitOpError("waits for the results of async mma, got ") << product;
+  }
   return success();
 }
 
 /// A slot for each row tile, and for each warp: what its row has left of the
 /// diagonal block in two 16-bit terms, or that block in f32, and the inverse of
-/// the block in two terms. Rows are 16 bytes longer than what they hold, so that
-/// they begin in other banks.
-int64_t UnitLowerInverseOp::getScratchBytes(int64_t n, int64_t warps) {
+/// the block in two terms. Rows are 16 bytes longer than what they hold, so
+/// that they begin in other banks.
+int64_t UnitLowerInverseOp::getScratchBytes(int64_t n, int64_t warps,
+                                            int64_t terms) {
+  // One f16 matrix with rows of 16 bytes more, and the 8x8 blocks on the
+  // diagonal in f32 with their inverses.
+  if (terms == 1)
+    return n * (n + 8) * 2 + n / kRowTile * 1200;
   constexpr int64_t pad = 16;
   int64_t tiles = n / kRowTile;
   int64_t left = 2 * kRowTile * ((n - kRowTile) * 2 + pad);
@@ -276,8 +333,11 @@ LogicalResult UnitLowerInverseOp::verify() {
     return emitOpError("the matrix is square in f32 and layout acc with one "
                        "part of columns, of 16, 32, 64 or 128 rows, got ")
            << type;
+  if (getTerms() != 1 && getTerms() != 2)
+    return emitOpError("terms is 1 or 2, got ") << int64_t(getTerms());
   SmemType scratch = getScratch().getType();
-  int64_t needed = getScratchBytes(type.getDimSize(0), layout.getWarps());
+  int64_t needed = getScratchBytes(type.getDimSize(0), layout.getWarps(),
+                                   int64_t(getTerms()));
   if (!scratch.isWhole() || !scratch.getElementType().isInteger(8) ||
       scratch.getRank() != 1 || scratch.getStorageBytes() < needed)
     return emitOpError("the scratch is a vector of at least ")
@@ -338,11 +398,9 @@ LogicalResult SplatColOp::verify() {
 LogicalResult ReduceOp::verify() {
   auto source = cast<RankedTensorType>(getSource().getType());
   auto layout = dyn_cast<AccAttr>(source.getEncoding());
-  if (!layout || !source.getElementType().isF32() || getAxis() > 1 ||
-      layout.getColumns() != 1)
-    return emitOpError("reduces f32 in layout acc with one part of columns "
-                       "along axis 0 or 1, got ")
-           << source << " along " << getAxis();
+  if (!layout || !source.getElementType().isF32() || getAxis() > 1)
+    return emitOpError("reduces f32 in layout acc along axis 0 or 1, got ")
+           << source << " along " << int64_t(getAxis());
   RankedTensorType expected =
       getAxis() == 1 ? getRowType(source) : getColType(source);
   if (getType() != expected)
@@ -375,8 +433,9 @@ LogicalResult IotaOp::verify() {
   auto type = cast<RankedTensorType>(getType());
   if (!type.getElementType().isInteger(32))
     return emitOpError("counts in i32, got ") << type;
-  if (int64_t(getAxis()) >= type.getRank())
+  int64_t axis = getAxis();
+  if (axis < 0 || axis >= type.getRank())
     return emitOpError("the axis lies in [0, ")
-           << type.getRank() << "), got " << getAxis();
+           << type.getRank() << "), got " << axis;
   return success();
 }

@@ -260,19 +260,31 @@ Type SmemType::parse(AsmParser &parser) {
 // !tile.channel
 //===----------------------------------------------------------------------===//
 
-/// Tiles begin where the widest swizzle repeats.
-static constexpr int64_t kTileAlignment = 1024;
+/// Tiles with a swizzle begin where it repeats, others with a line of all
+/// banks.
+static int64_t alignmentOf(Type tile) {
+  return cast<SmemType>(tile).getSwizzle() ? 1024 : 128;
+}
 
 int64_t ChannelType::getTileOffset(unsigned number) const {
   int64_t offset = 0;
   for (Type tile : getTiles().take_front(number))
-    offset +=
-        llvm::alignTo(cast<SmemType>(tile).getStorageBytes(), kTileAlignment);
-  return offset;
+    offset = llvm::alignTo(offset, alignmentOf(tile)) +
+             cast<SmemType>(tile).getStorageBytes();
+  return number < getTiles().size()
+             ? llvm::alignTo(offset, alignmentOf(getTiles()[number]))
+             : offset;
+}
+
+int64_t ChannelType::getAlignment() const {
+  int64_t alignment = 0;
+  for (Type tile : getTiles())
+    alignment = std::max(alignment, alignmentOf(tile));
+  return alignment;
 }
 
 int64_t ChannelType::getStageBytes() const {
-  return getTileOffset(getTiles().size());
+  return llvm::alignTo(getTileOffset(getTiles().size()), getAlignment());
 }
 
 LogicalResult ChannelType::verify(EmitError emitError, int64_t stages,

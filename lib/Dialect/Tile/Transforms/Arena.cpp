@@ -52,6 +52,11 @@ private:
       if (isa_and_nonnull<LoopLikeOpInterface>(op))
         result = numbers.lookup(op);
     }
+    // All roles run at once.
+    if (auto roles = user->getParentOfType<RolesOp>()) {
+      auto [first, last] = numbers.lookup(roles);
+      result = {std::min(result.first, first), std::max(result.second, last)};
+    }
     return result;
   }
 
@@ -76,6 +81,7 @@ Arena linattn::tile::planArena(FunctionOpInterface func) {
     } else if (auto create = dyn_cast<ChannelCreateOp>(op)) {
       ChannelType type = create.getType();
       buffer.bytes = type.getStages() * type.getStageBytes();
+      buffer.alignment = type.getAlignment();
     } else {
       return;
     }

@@ -181,9 +181,18 @@ struct InsertBarriersPass
   using InsertBarriersPassBase::InsertBarriersPassBase;
 
   void runOnOperation() override {
-    gpu::GPUFuncOp func = getOperation();
+    if (getOperation()
+            ->walk([&](gpu::GPUFuncOp func) {
+              return WalkResult(runOnKernel(func));
+            })
+            .wasInterrupted())
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult runOnKernel(gpu::GPUFuncOp func) {
     if (failed(checkControlFlow(func)))
-      return signalPassFailure();
+      return failure();
     SmallVector<BarrierOp> barriers;
     while (auto conflict = findConflict(func)) {
       OpBuilder builder(getPlace(*conflict));
@@ -200,9 +209,9 @@ struct InsertBarriersPass
         barrier->destroy();
       }
     }
+    return success();
   }
 
-private:
   static std::optional<Conflict> findConflict(gpu::GPUFuncOp func) {
     Facts facts;
     return Walk().visit(func.getBody().front(), facts);

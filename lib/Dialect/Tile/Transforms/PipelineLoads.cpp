@@ -245,13 +245,22 @@ struct PipelineLoadsPass
   using PipelineLoadsPassBase::PipelineLoadsPassBase;
 
   void runOnOperation() override {
-    gpu::GPUFuncOp func = getOperation();
+    if (getOperation()
+            ->walk([&](gpu::GPUFuncOp func) {
+              return WalkResult(runOnKernel(func));
+            })
+            .wasInterrupted())
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult runOnKernel(gpu::GPUFuncOp func) {
     FailureOr<int64_t> limit = getSharedLimit(func, sharedBytes, chip);
     if (failed(limit))
-      return signalPassFailure();
+      return failure();
     if (stages < 0 || stages > 16) {
       func.emitError("stages lie in [0, 16], got ") << int64_t(stages);
-      return signalPassFailure();
+      return failure();
     }
     SmallVector<scf::ForOp> loops;
     func.walk([&](scf::ForOp loop) { loops.push_back(loop); });
@@ -266,18 +275,18 @@ struct PipelineLoadsPass
       else
         forOp.emitRemark("loads are not pipelined: ") << why;
     }
-    int64_t chosen = stages == 0 ? choose(pipelined, *limit) : stages;
+    int64_t chosen = stages == 0 ? choose(func, pipelined, *limit) : stages;
     IRRewriter rewriter(&getContext());
     for (Loop &loop : pipelined) {
       loop.transform(rewriter, chosen);
       numPipelined += loop.fills.size();
       numPrefetched += prefetchLoads(rewriter, loop.loop);
     }
+    return success();
   }
 
-private:
   /// The most stages with which everything fits.
-  int64_t choose(ArrayRef<Loop> loops, int64_t limit) {
+  int64_t choose(gpu::GPUFuncOp func, ArrayRef<Loop> loops, int64_t limit) {
     for (int64_t candidate : {4, 3, 2}) {
       for (const Loop &loop : loops)
         for (const Fill &fill : loop.fills) {
@@ -285,7 +294,7 @@ private:
           channel.getResult().setType(ChannelType::get(
               &getContext(), candidate, channel.getType().getTiles()));
         }
-      if (planArena(getOperation()).bytes <= limit)
+      if (planArena(func).bytes <= limit)
         return candidate;
     }
     return 1;

@@ -38,10 +38,19 @@ struct PlanSharedMemoryPass
   using PlanSharedMemoryPassBase::PlanSharedMemoryPassBase;
 
   void runOnOperation() override {
-    gpu::GPUFuncOp func = getOperation();
+    if (getOperation()
+            ->walk([&](gpu::GPUFuncOp func) {
+              return WalkResult(runOnKernel(func));
+            })
+            .wasInterrupted())
+      signalPassFailure();
+  }
+
+private:
+  LogicalResult runOnKernel(gpu::GPUFuncOp func) {
     FailureOr<int64_t> limit = getSharedLimit(func, sharedBytes, chip);
     if (failed(limit))
-      return signalPassFailure();
+      return failure();
     Arena arena = planArena(func);
     if (arena.bytes > *limit) {
       InFlightDiagnostic error = func.emitError("needs ")
@@ -52,8 +61,7 @@ struct PlanSharedMemoryPass
         error << " on " << chip;
       error << ": " << arena.bytes - *limit << " bytes are missing";
       explain(error, arena);
-      error.report();
-      return signalPassFailure();
+      return error;
     }
     Builder builder(&getContext());
     for (const Buffer &buffer : arena.buffers) {
@@ -62,6 +70,7 @@ struct PlanSharedMemoryPass
     }
     func->setAttr("tile.shared_bytes", builder.getI64IntegerAttr(arena.bytes));
     numBytes += arena.bytes;
+    return success();
   }
 };
 } // namespace

@@ -175,7 +175,7 @@ func.func @f(%s: !linattn.state<4x8xf32>, %k: vector<4xf32>, %u: vector<8xf32>) 
 
 // yield: in a function
 func.func @f() {
-  // expected-error@+1 {{'linattn.yield' op expects parent op to be one of 'linattn.recurrence, linattn.chunked, linattn.softmax_attention, linattn.diff_attention'}}
+  // expected-error@+1 {{'linattn.yield' op expects parent op to be one of 'linattn.recurrence, linattn.chunked, linattn.softmax_attention, linattn.diff_attention, linattn.attention_tiles'}}
   linattn.yield
   return
 }
@@ -183,7 +183,7 @@ func.func @f() {
 // -----
 
 // yield: at the top
-// expected-error@+1 {{'linattn.yield' op expects parent op to be one of 'linattn.recurrence, linattn.chunked, linattn.softmax_attention, linattn.diff_attention'}}
+// expected-error@+1 {{'linattn.yield' op expects parent op to be one of 'linattn.recurrence, linattn.chunked, linattn.softmax_attention, linattn.diff_attention, linattn.attention_tiles'}}
 linattn.yield
 
 // -----
@@ -191,7 +191,7 @@ linattn.yield
 // yield: in a loop
 func.func @f(%n: index) {
   scf.for %i = %n to %n step %n {
-    // expected-error@+1 {{'linattn.yield' op expects parent op to be one of 'linattn.recurrence, linattn.chunked, linattn.softmax_attention, linattn.diff_attention'}}
+    // expected-error@+1 {{'linattn.yield' op expects parent op to be one of 'linattn.recurrence, linattn.chunked, linattn.softmax_attention, linattn.diff_attention, linattn.attention_tiles'}}
     linattn.yield
   }
   return

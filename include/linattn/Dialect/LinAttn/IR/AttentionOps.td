@@ -93,7 +93,7 @@ def LinAttn_SoftmaxAttentionOp : LinAttn_AttentionOp<"softmax_attention"> {
     (score, b, h, t, s) to the score that enters the softmax, where b is the
     sequence and t, s count inside it; it may read tensors from outside (a bias)
     with `tensor.extract`. A row without an allowed key gives 0, and -inf as its
-    log-sum-exp.
+    log-sum-exp. `precision` says what tiled forms may round to.
 
     Results: o [B, T, H, Dv] and, if a second result is asked for, the natural
     log-sum-exp of the scores [B, T, H] (packed without B).
@@ -131,11 +131,13 @@ def LinAttn_SoftmaxAttentionOp : LinAttn_AttentionOp<"softmax_attention"> {
   }];
   let arguments = (ins LinAttn_FloatTensor:$query, LinAttn_FloatTensor:$key, LinAttn_FloatTensor:$value,
     Optional<LinAttn_OffsetTensor>:$seqlens, Optional<LinAttn_OffsetTensor>:$kvSeqlens,
-    OptionalAttr<F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<LinAttn_I64Attr>:$window);
+    OptionalAttr<F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<LinAttn_I64Attr>:$window,
+    OptionalAttr<LinAttn_PrecisionAttr>:$precision);
   let results = (outs LinAttn_FloatTensor:$result, Optional<LinAttn_FloatTensor>:$lse);
   let assemblyFormat = [{
     $query `,` $key `,` $value
     (`scale` $scale^)? (`causal` $causal^)? (`window` $window^)?
+    (`precision` `(` $precision^ `)`)?
     (`seqlens` `(` $seqlens^ `:` type($seqlens) `)`)?
     (`kv_seqlens` `(` $kvSeqlens^ `:` type($kvSeqlens) `)`)?
     (`score` $score^)? attr-dict
@@ -197,11 +199,13 @@ def LinAttn_DiffAttentionOp : LinAttn_AttentionOp<"diff_attention"> {
     LinAttn_FloatTensor:$lambda, Optional<LinAttn_FloatTensor>:$norm,
     Optional<LinAttn_OffsetTensor>:$seqlens, Optional<LinAttn_OffsetTensor>:$kvSeqlens,
     OptionalAttr<F64Attr>:$scale, UnitAttr:$causal, OptionalAttr<LinAttn_I64Attr>:$window,
-    DefaultValuedAttr<F64Attr, "1e-5">:$eps, OptionalAttr<F64Attr>:$outputScale);
+    DefaultValuedAttr<F64Attr, "1e-5">:$eps, OptionalAttr<F64Attr>:$outputScale,
+    OptionalAttr<LinAttn_PrecisionAttr>:$precision);
   let results = (outs LinAttn_FloatTensor:$result);
   let assemblyFormat = [{
     $version $query `,` $key `,` $value `,` $lambda
     (`scale` $scale^)? (`causal` $causal^)? (`window` $window^)?
+    (`precision` `(` $precision^ `)`)?
     (`norm` `(` $norm^ `:` type($norm) `)`)? (`eps` $eps^)?
     (`output_scale` $outputScale^)?
     (`seqlens` `(` $seqlens^ `:` type($seqlens) `)`)?

@@ -11,5 +11,6 @@ include "linattn/Dialect/LinAttn/IR/RecurrenceOps.td"
 include "linattn/Dialect/LinAttn/IR/SugarOps.td"
 include "linattn/Dialect/LinAttn/IR/AttentionOps.td"
 include "linattn/Dialect/LinAttn/IR/ChunkedOps.td"
+include "linattn/Dialect/LinAttn/IR/AttentionTilesOp.td"
 
 #endif

@@ -201,7 +201,8 @@ def LinAttn_WriteOp : LinAttn_Op<"write", [Pure, AllTypesMatch<["state", "result
 }
 
 def LinAttn_YieldOp : LinAttn_Op<"yield", [Pure, Terminator,
-    ParentOneOf<["RecurrenceOp", "ChunkedOp", "SoftmaxAttentionOp", "DiffAttentionOp"]>]> {
+    ParentOneOf<["RecurrenceOp", "ChunkedOp", "SoftmaxAttentionOp", "DiffAttentionOp",
+                 "AttentionTilesOp"]>]> {
   let summary = "ends a step (outputs, then states) or a score region";
   let description = [{
     In a `recurrence`: first the outputs, then one value per state. In a score

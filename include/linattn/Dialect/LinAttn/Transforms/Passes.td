@@ -171,4 +171,145 @@ def ChunkwisePass : Pass<"linattn-chunkwise"> {
     "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
+def PrintChunkDependencesPass : Pass<"linattn-print-chunk-dependences"> {
+  let summary = "prints which operations of a chunk wait for the state, and who waits for them";
+  let description = [{
+    Each operation of a chunk's region is of one class: *off chain* does not
+    depend on a carried state and may run ahead, for any chunk; *on chain*
+    depends on one, and the next state on it; *output* is the rest. A kernel's
+    plan puts the first beside the chain and the last behind it. Printed to
+    standard output: each operation with its class and floating-point operations,
+    sums per class and chunk, and the products on the longest way from state to
+    state. Constants and empty tensors compute nothing and are left out. The IR
+    does not change. Run `--cse` before it, since the chunk form repeats itself.
+
+    The sums for `examples/gated_deltanet.mlir`
+    (`print-chunk-dependences.mlir`):
+
+    ```
+      class      operations  products       flops
+      off chain          27         3     2184533
+      on chain           11         3     5242880
+      output              6         2     3145728
+      chain from state to state: 3 products: %16, %26, %42
+    ```
+  }];
+  let statistics = [
+    Statistic<"numPrinted", "num-printed", "Chunked operations printed">
+  ];
+  let dependentDialects = ["::linattn::LinAttnDialect"];
+}
+
+def HoistChunkPass : Pass<"linattn-hoist-chunk"> {
+  let summary = "takes one product off the chain from state to state";
+  let description = [{
+    The writes of a chunk solve one system, U = T (c + B R0) with
+    T = (I - B P)^-1 and R0 = (e^G o X) S0 linear in the carried state. This is
+    the *factored* form: the product with T waits for the state. The *hoisted*
+    form
+
+    ```
+    U = T c + W S0        W = T (B e^G X)
+    ```
+
+    has only W S0 on the chain, and two products with T off it. It needs more
+    arithmetic, and W in memory; a plan asks for it where the chain is what
+    bounds a kernel. Where T is not made but applied
+    (`unit_lower_solve rhs(..)`), it is applied to c and to B e^G X.
+
+    Operands of the new products are rounded to the type that the old ones were.
+
+    Left alone, with a remark that says why: systems whose rates differ between
+    value columns (B does not commute with T), right sides that are no sum of
+    terms free of the state and of row-scaled products with it, and operands
+    split in two terms (bf16x2). `--linattn-print-chunk-dependences` shows what
+    changed.
+
+    Before (`hoist-chunk.mlir`):
+
+    ```mlir
+    %r0 = linalg.matmul ins(%x, %s : ..) outs(%zero : ..)
+    %br = arith.mulf %b, %r0 : ..
+    %r = arith.addf %c, %br : ..
+    %u = linalg.matmul ins(%t, %r : ..) outs(%zero : ..)
+    ```
+
+    After:
+
+    ```mlir
+    %u0 = linalg.matmul ins(%t, %c : ..) outs(%zero : ..)
+    %bx = arith.mulf %b, %x : ..
+    %w = linalg.matmul ins(%t, %bx : ..) outs(%zero : ..)
+    %u = linalg.matmul ins(%w, %s : ..) outs(%u0 : ..)
+    ```
+  }];
+  let statistics = [
+    Statistic<"numHoisted", "hoisted", "systems in hoisted form">,
+    Statistic<"numLeft", "left", "systems left in factored form">];
+  let dependentDialects = ["::linattn::LinAttnDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
+def TileAttentionPass : Pass<"linattn-tile-attention"> {
+  let summary = "rewrites attention to query tiles that pass over key tiles";
+  let description = [{
+    `softmax_attention` and `diff_attention` become `attention_tiles`: one region
+    that takes a tile of queries, a tile of keys and values and the running
+    maximum m, sum l and weighted values acc of each query row, and one that
+    turns these into outputs. With s the scores of the tile, -inf where a key is
+    not allowed:
+
+    ```
+    m' = max(m, max_j s_j)      p = e^(s - m')      a = e^(m - m')
+    l' = a l + sum_j p_j        acc' = a acc + p V
+    o = acc / l                 lse = m + log l
+    ```
+
+    A row that has seen no key has m = -inf; the shift is 0 then, so that no
+    -inf - (-inf) arises, and its result is 0 and its log-sum-exp -inf. The two
+    maps of a differential attention share one pass over the values.
+
+    Operands of both products are rounded as `precision` says, else to the 16-bit
+    type of the inputs, by a truncf in the region. The sum l takes p unrounded.
+
+    A score region is evaluated for every pair of a tile. Where a pair is not
+    allowed a tensor from outside is read at place 0, which exists.
+
+    Before (`tile-attention.mlir`):
+
+    ```mlir
+    %o = linattn.softmax_attention %q, %k, %v causal : ..
+    ```
+
+    After, shortened:
+
+    ```mlir
+    %o = linattn.attention_tiles heads = 4 query_tile = 64 key_tile = 64 causal
+        queries(%q : ..) query_heads = [affine_map<(h) -> (h)>]
+        keys(%k : .., %v : ..) key_heads = [affine_map<(h) -> (h floordiv 2)>, affine_map<(h) -> (h floordiv 2)>]
+        init = [0xFFF0000000000000, 0.0, 0.0] step {
+    ^step(%b: index, %h: index, %t: index, %j: index, %allowed: tensor<64x64xi1>, %qt: .., %kt: .., %vt: .., %m: .., %l: .., %acc: ..):
+      %s = linalg.matmul ins(%qt, %kT : ..) outs(%zero : ..)
+      ..
+      linattn.yield %m1, %l1, %acc1 : ..
+    } finish {
+    ^finish(%b: index, %h: index, %t: index, %qt: .., %m: .., %l: .., %acc: ..):
+      %o = arith.divf %acc, %divisor : ..
+      linattn.yield %o : ..
+    } -> (..)
+    ```
+  }];
+  let options = [
+    Option<"queryTile", "query-tile", "int64_t", "64", "queries per tile">,
+    Option<"keyTile", "key-tile", "int64_t", "64", "keys per tile">,
+    Option<"mma", "mma", "std::string", "",
+           "what operands of products are rounded to, instead of what the "
+           "inputs say">];
+  let statistics = [
+    Statistic<"numTiled", "tiled", "attention operations tiled">];
+  let dependentDialects = ["::linattn::LinAttnDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
+    "::mlir::math::MathDialect"];
+}
+
 #endif

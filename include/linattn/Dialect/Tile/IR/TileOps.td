@@ -7,6 +7,7 @@ include "linattn/Dialect/Tile/IR/TileTypes.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/SymbolInterfaces.td"
 
 class Tile_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tile_Dialect, mnemonic, traits>;
@@ -97,7 +98,9 @@ def Tile_LoadAsyncOp : Tile_GlobalOp<"load_async"> {
     As `load`, into a tile of shared memory, which is filled when the `wait` of
     its channel says so. What is beyond `bounds` becomes 0 and is not read. Rows of
     the tile are contiguous in memory and begin at multiples of `align` bytes (16, 8
-    or 4; 16 unless given), which is how wide the copies are.
+    or 4; 16 unless given), which is how wide the copies are. With `multicast` each
+    block of a cluster loads its share of the tile's columns and gives it to the
+    tiles of all blocks, which load the same.
 
     Example:
 
@@ -113,11 +116,38 @@ def Tile_LoadAsyncOp : Tile_GlobalOp<"load_async"> {
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Variadic<Index>:$indices,
     DenseI64ArrayAttr:$dims, Variadic<Index>:$bounds, Arg<Tile_Smem, "", [MemWrite]>:$target,
-    DefaultValuedAttr<I64Attr, "16">:$align);
+    DefaultValuedAttr<I64Attr, "16">:$align, UnitAttr:$multicast);
   let assemblyFormat = [{
     $source `[` $indices `]` `dims` `=` $dims (`bounds` `(` $bounds^ `)`)? (`align` `=` $align^)?
-    `into` $target attr-dict
+    (`multicast` $multicast^)? `into` $target attr-dict
     `:` type($source) `,` type($target)
+  }];
+}
+
+def Tile_StoreAsyncOp : Tile_GlobalOp<"store_async"> {
+  let summary = "shared memory to global memory, in the background";
+  let description = [{
+    As `store`, from a tile that a channel holds: the tile has been read when the
+    `release` of its stage is done.
+
+    Example:
+
+    ```mlir
+    tile.store_async %tile, %o[%b, %t, %h, %c0] dims = [1, 3] bounds(%rows, %cols)
+        : !tile.smem<64x64xbf16, swizzle = 128>, memref<?x?x16x128xbf16, strided<[?, ?, ?, 1]>>
+    ```
+
+    Constraints: those of `load`, and
+
+    * (store_async_c4) The tile is whole, and its last dimension runs along the
+      memref's last one, which is contiguous.
+  }];
+  let arguments = (ins Arg<Tile_Smem, "", [MemRead]>:$value,
+    Arg<AnyMemRef, "", [MemWrite]>:$target, Variadic<Index>:$indices,
+    DenseI64ArrayAttr:$dims, Variadic<Index>:$bounds);
+  let assemblyFormat = [{
+    $value `,` $target `[` $indices `]` `dims` `=` $dims (`bounds` `(` $bounds^ `)`)? attr-dict
+    `:` type($value) `,` type($target)
   }];
 }
 
@@ -228,11 +258,37 @@ def Tile_ChannelCreateOp : Tile_Op<"channel.create"> {
     Step i of a channel uses stage i mod stages. A writer acquires a stage, fills it
     and commits it; a reader waits for it and releases it. `offset`: as in `alloc`.
 
-    Example: `%c = tile.channel.create : !tile.channel<2, !tile.smem<64x128xbf16, swizzle = 128>>`
+    In a kernel with roles a channel says who fills it:
+
+    * `parts [@A, @B]`: several roles fill one stage, which is full when each of them
+      has committed; without it one role does;
+    * `every(P)`: the P blocks of a cluster fill it in turn, block i mod P step i,
+      for all of them;
+    * `own(P)`: only the steps of the block's own are used, those with i mod P its
+      rank: step i uses stage (i / P) mod stages.
+
+    Examples:
+
+    ```mlir
+    %c = tile.channel.create : !tile.channel<2, !tile.smem<64x128xbf16, swizzle = 128>>
+    %t = tile.channel.create every(2) parts [@A, @B] : !tile.channel<2, !tile.smem<64x64xbf16, swizzle = 128>>
+    ```
+
+    Constraints:
+
+    * (channel_create_c1) The offset is a multiple of 1024 with a swizzle, else of 128.
+    * (channel_create_c2) The period of `every` or `own` lies in [2, 8]; one of them
+      at most is given.
   }];
-  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let arguments = (ins OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$every,
+    OptionalAttr<I64Attr>:$own, OptionalAttr<FlatSymbolRefArrayAttr>:$parts);
   let results = (outs Res<Tile_Channel, "", [MemAlloc]>:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = [{
+    (`every` `(` $every^ `)`)? (`own` `(` $own^ `)`)? (`parts` $parts^)? attr-dict `:` type($result)
+  }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, CArg<"::mlir::IntegerAttr", "{}">:$offset), [{
+    build($_builder, $_state, type, offset, /*every=*/{}, /*own=*/{}, /*parts=*/{});
+  }]>];
   let hasVerifier = 1;
 }
 
@@ -284,6 +340,23 @@ def Tile_ChannelWaitOp : Tile_Op<"channel.wait"> {
   let hasVerifier = 1;
 }
 
+def Tile_ChannelStageOp : Tile_Op<"channel.stage", [Pure]> {
+  let summary = "the tiles of a step that was waited for, or acquired, before";
+  let description = [{
+    Waits for nothing: for a role that waits for step i + 1 while it works on step i.
+
+    Example: `%k = tile.channel.stage %c[%i] : !tile.channel<2, !tile.smem<..>> -> !tile.smem<..>`
+
+    Constraints:
+
+    * (channel_stage_c1) The results are the tiles of the channel.
+  }];
+  let arguments = (ins Tile_Channel:$channel, Index:$step);
+  let results = (outs Variadic<Tile_Smem>:$results);
+  let assemblyFormat = "$channel `[` $step `]` attr-dict `:` type($channel) `->` type($results)";
+  let hasVerifier = 1;
+}
+
 def Tile_ChannelReleaseOp : Tile_Op<"channel.release"> {
   let summary = "the reader is done with a stage";
   let description = [{
@@ -305,7 +378,8 @@ def Tile_MmaOp : Tile_Op<"mma", [TypesMatchWith<"result has the type of the accu
     memory; b is [K, N] in shared memory; the accumulator is [M, N] in f32. 16-bit
     operands are multiplied exactly. f32 operands are rounded to tf32 (`terms = 1`),
     or split in two tf32 numbers each and multiplied in three products (`terms = 3`,
-    about 22 bits).
+    about 22 bits). An `async` product goes on in the background: its result is the
+    accumulator of further ones, and a value once `mma_wait` gives it.
 
     Example:
 
@@ -322,14 +396,35 @@ def Tile_MmaOp : Tile_Op<"mma", [TypesMatchWith<"result has the type of the accu
     * (mma_c3) A fragment a has the layout of the accumulator, with one part of
       columns.
     * (mma_c4) M is a multiple of 16, N of 8, K of 16 (8 for f32).
+    * (mma_c5) The result of an `async` product is used by `mma_wait`, or as the
+      accumulator of one further `async` product in the same block: nothing is in
+      flight over the back edge of a loop.
   }];
   let arguments = (ins Arg<Tile_Operand, "", [MemRead]>:$a, Arg<Tile_Smem, "", [MemRead]>:$b,
-    Tile_Fragment:$acc, DefaultValuedAttr<I64Attr, "1">:$terms);
+    Tile_Fragment:$acc, DefaultValuedAttr<I64Attr, "1">:$terms, UnitAttr:$async);
   let results = (outs Tile_Fragment:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $acc (`terms` `=` $terms^)? attr-dict
+    $a `,` $b `,` $acc (`terms` `=` $terms^)? (`async` $async^)? attr-dict
     `:` type($a) `,` type($b) `,` type($acc)
   }];
+  let hasVerifier = 1;
+}
+
+def Tile_MmaWaitOp : Tile_Op<"mma_wait", [AllTypesMatch<["products", "results"]>]> {
+  let summary = "waits for products in the background";
+  let description = [{
+    Gives the values of `async` products once they are done; the products issued
+    after the latest of them may go on.
+
+    Example: `%o = tile.mma_wait %p : tensor<64x64xf32, #tile.acc<warps = 4>>`
+
+    Constraints:
+
+    * (mma_wait_c1) Each operand is the result of an `async` mma.
+  }];
+  let arguments = (ins Variadic<Tile_Fragment>:$products);
+  let results = (outs Variadic<Tile_Fragment>:$results);
+  let assemblyFormat = "$products attr-dict `:` type($results)";
   let hasVerifier = 1;
 }
 
@@ -340,7 +435,8 @@ def Tile_UnitLowerInverseOp : Tile_Op<"unit_lower_inverse", [
     What stands on and above the diagonal of A is not read; the result is unit lower
     triangular. Diagonal blocks of 16 by forward substitution in f32, blocks left of
     them by products with operands split in two terms, so that close keys cost no
-    accuracy. All warps work on it; they exchange blocks through the scratch tile.
+    accuracy (`terms = 1`: rounded to f16 once, for entries that are known to be at
+    most 1). All warps work on it; they exchange blocks through the scratch tile.
 
     Example:
 
@@ -354,14 +450,19 @@ def Tile_UnitLowerInverseOp : Tile_Op<"unit_lower_inverse", [
       or 128 rows.
     * (unit_lower_inverse_c2) The scratch is a whole tile of i8 with at least
       `getScratchBytes` bytes.
+    * (unit_lower_inverse_c3) terms is 1 or 2.
   }];
-  let arguments = (ins Tile_Fragment:$matrix, Arg<Tile_Smem, "", [MemRead, MemWrite]>:$scratch);
+  let arguments = (ins Tile_Fragment:$matrix, Arg<Tile_Smem, "", [MemRead, MemWrite]>:$scratch,
+    DefaultValuedAttr<I64Attr, "2">:$terms);
   let results = (outs Tile_Fragment:$result);
-  let assemblyFormat = "$matrix `scratch` `(` $scratch `)` attr-dict `:` type($matrix) `,` type($scratch)";
+  let assemblyFormat = [{
+    $matrix `scratch` `(` $scratch `)` (`terms` `=` $terms^)? attr-dict
+    `:` type($matrix) `,` type($scratch)
+  }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Bytes of scratch for n rows on these warps.
-    static int64_t getScratchBytes(int64_t n, int64_t warps);
+    static int64_t getScratchBytes(int64_t n, int64_t warps, int64_t terms = 2);
   }];
 }
 
@@ -486,6 +587,96 @@ def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
   let arguments = (ins I64Attr:$axis);
   let results = (outs Tile_Fragment:$result);
   let assemblyFormat = "`axis` `=` $axis attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+def Tile_RolesOp : Tile_Op<"roles", [SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "the warps of a block in parts that do different work at once";
+  let description = [{
+    Each `role` in the region runs on warps of its own, all of them at once, and they
+    talk through channels alone. `chunks` is how many steps the channels make. A loop
+    around `roles` goes over work items (sequence, head): each role goes on to the
+    next item when it is done, and steps are counted on from item to item.
+
+    A cluster of blocks (`tile.cluster` on the function) runs the same roles; the
+    rank of a block is `gpu.cluster_block_id x`.
+
+    Example (copies of tiles, one role loads and another stores):
+
+    ```mlir
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %ch = tile.channel.create : !tile.channel<2, !tile.smem<64x64xbf16, swizzle = 128>>
+    tile.roles chunks(%n) {
+      tile.role @load warps(1) regs(24) {
+        scf.for %i = %c0 to %n step %c1 {
+          %t = tile.channel.acquire %ch[%i] : !tile.channel<2, !tile.smem<64x64xbf16, swizzle = 128>> -> !tile.smem<64x64xbf16, swizzle = 128>
+          tile.load_async %x[%i, %c0] dims = [0, 1] into %t : memref<?x64xbf16, strided<[?, 1]>>, !tile.smem<64x64xbf16, swizzle = 128>
+          tile.channel.commit %ch[%i] : !tile.channel<2, !tile.smem<64x64xbf16, swizzle = 128>>
+        }
+      }
+      tile.role @store warps(1) regs(24) {
+        scf.for %i = %c0 to %n step %c1 {
+          %t = tile.channel.wait %ch[%i] : !tile.channel<2, !tile.smem<64x64xbf16, swizzle = 128>> -> !tile.smem<64x64xbf16, swizzle = 128>
+          tile.store_async %t, %y[%i, %c0] dims = [0, 1] : !tile.smem<64x64xbf16, swizzle = 128>, memref<?x64xbf16, strided<[?, 1]>>
+          tile.channel.release %ch[%i] : !tile.channel<2, !tile.smem<64x64xbf16, swizzle = 128>>
+        }
+      }
+    }
+    ```
+
+    Constraints. The last five are proved by running the channel operations of all
+    roles in all blocks of the cluster for several numbers of chunks:
+
+    * (roles_c1) The region holds roles, of different names.
+    * (roles_c2) Only channels, scalars and memrefs cross into a role.
+    * (roles_c3) Fragments in a role are of its warps.
+    * (roles_c4) Warps fit a block (32), registers a multiprocessor (65536): roles
+      stand side by side in program order, one of 4 warps or more begins a warpgroup,
+      and the roles of one warpgroup have equal registers.
+    * (roles_c5) Channels and tiles of all roles fit in 232448 bytes.
+    * (roles_c6) The steps of channel operations are functions of the number of
+      chunks, of loops, and of the rank alone.
+    * (roles_c7) Every step of a channel is acquired and committed once, in this
+      order, by each of the stated writers, in the stated block, and by no other.
+    * (roles_c8) Every step is waited for and released once by each reader. A role
+      may look without releasing if it commits the same step of another channel
+      later, for which every role that releases waits before it does. `channel.stage`
+      stands between the wait and the release of its step.
+    * (roles_c9) A role that is `ahead(n)` writes channels of more than n stages.
+    * (roles_c10) No deadlock: every cycle of channels has a free stage.
+  }];
+  let arguments = (ins Index:$chunks);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`chunks` `(` $chunks `)` $body attr-dict";
+  let hasRegionVerifier = 1;
+}
+
+def Tile_RoleOp : Tile_Op<"role", [SingleBlock, NoTerminator, NoRegionArguments,
+    HasParent<"RolesOp">]> {
+  let summary = "what some warps do";
+  let description = [{
+    `warps` is how many, `regs` how many registers each of their threads gets,
+    `ahead` how many steps the role may be ahead of the readers of what it writes.
+    Values carried from chunk to chunk are the `iter_args` of its loop.
+
+    Example: see `roles`.
+
+    Constraints:
+
+    * (role_c1) warps is 1, 2, 4, 8, 16 or 32.
+    * (role_c2) regs is a multiple of 8 from 24 to 256.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$warps, I64Attr:$regs,
+    DefaultValuedAttr<I64Attr, "0">:$ahead);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `warps` `(` $warps `)` `regs` `(` $regs `)` (`ahead` `(` $ahead^ `)`)? $body attr-dict
+  }];
   let hasVerifier = 1;
 }
 

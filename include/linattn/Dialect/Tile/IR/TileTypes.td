@@ -155,7 +155,9 @@ def Tile_ChannelType : TypeDef<Tile_Dialect, "Channel"> {
   let assemblyFormat = "`<` $stages `,` $tiles `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Bytes of one stage, every tile from a multiple of 1024.
+    /// Where stages begin: multiples of 1024 with a swizzle in them, else of 128.
+    int64_t getAlignment() const;
+    /// Bytes of one stage.
     int64_t getStageBytes() const;
     /// Where tile `number` begins in its stage.
     int64_t getTileOffset(unsigned number) const;

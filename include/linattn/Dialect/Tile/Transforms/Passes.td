@@ -10,7 +10,8 @@
 
 include "mlir/Pass/PassBase.td"
 
-class Tile_KernelPass<string name> : Pass<name, "::mlir::gpu::GPUFuncOp">;
+/// Works on each gpu.func in the operation that it runs on.
+class Tile_KernelPass<string name> : Pass<name>;
 
 /// How many bytes of shared memory a block may have.
 class Tile_SharedOptions {
@@ -97,8 +98,8 @@ def PlanSharedMemoryPass : Tile_KernelPass<"tile-plan-shared-memory"> {
     outside of a loop and used in it lives through the loop; what is made in the
     body of a loop holds nothing over its end. Tiles whose lives do not meet may
     share bytes. The largest is placed first, each at the lowest place that is
-    free. Tiles with a swizzle and channels begin at multiples of 1024 bytes, others
-    at multiples of 128.
+    free. Tiles with a swizzle begin at multiples of 1024 bytes, others at multiples
+    of 128.
 
     `tile.shared_bytes` on the function is the size of the arena. A kernel that
     needs more than the device has is refused, with both numbers and the tiles that
@@ -170,6 +171,39 @@ def InsertBarriersPass : Tile_KernelPass<"tile-insert-barriers"> {
   let statistics = [
     Statistic<"numBarriers", "num-barriers", "Barriers inserted">
   ];
+}
+
+def RemoveConversionsPass : Tile_KernelPass<"tile-remove-conversions"> {
+  let summary = "fewer layout conversions, of fewer elements";
+  let description = [{
+    A conversion between layouts is shuffles. Where canonicalization has folded what
+    it can, this pass
+
+    * makes splats and constants in the layout that is asked for;
+    * does arithmetic on converted values before the conversion, where a lane holds
+      fewer elements there (a vector of 64 in `strided` has 2 in a lane, in `col` 16),
+      or where several conversions become one;
+    * converts 16-bit values before they are widened, and after they are rounded.
+
+    Before (`remove-conversions.mlir`):
+
+    ```mlir
+    %a = tile.convert %x : tensor<64xf32, #lanes> -> tensor<64xf32, #tile.col>
+    %b = tile.convert %y : tensor<64xf32, #lanes> -> tensor<64xf32, #tile.col>
+    %c = arith.mulf %a, %b : tensor<64xf32, #tile.col>
+    ```
+
+    After:
+
+    ```mlir
+    %p = arith.mulf %x, %y : tensor<64xf32, #lanes>
+    %c = tile.convert %p : tensor<64xf32, #lanes> -> tensor<64xf32, #tile.col>
+    ```
+  }];
+  let statistics = [
+    Statistic<"numRemoved", "num-removed", "Conversions less than before">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
 #endif
