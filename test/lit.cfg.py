@@ -43,7 +43,7 @@ config.substitutions.append(("%examples", os.path.join(src, "examples")))
 lib = os.path.join(config.linattn_obj_root, "lib")
 cc = f"{config.linattn_cc} -std=c11 -Wall -Wextra -Werror -O1 -I{src}/include"
 config.substitutions.append(
-    ("%cc_runtime", f"{cc} -L{lib} -Wl,-rpath,{lib}")
+    ("%cc_runtime", f"{cc} -Wno-unused-command-line-argument -L{lib} -Wl,-rpath,{lib}")
 )
 llvm_config.with_environment(
     "LINATTN_LIBCUDA", os.path.join(lib, "liblinattn-simulated-libcuda.so")

@@ -19,7 +19,8 @@ static llvm::Error makeError(const Twine &message) {
 
 /// The function in chunks as a kernel on tiles, planned; null if it has none.
 static OwningOpRef<ModuleOp> makeTiles(ModuleOp module, StringRef function,
-                                       const KernelOptions &options) {
+                                       const KernelOptions &options,
+                                       StringRef plan) {
   OwningOpRef<ModuleOp> copy = isolateFunction(module, function);
   PassManager passes(module.getContext());
   (void)applyPassManagerCLOptions(passes);
@@ -27,12 +28,35 @@ static OwningOpRef<ModuleOp> makeTiles(ModuleOp module, StringRef function,
   pipeline.chip = options.chip;
   pipeline.chunk = options.chunk;
   pipeline.mma = options.mma;
-  if (failed(pipeline.parseFromString(options.plan)))
+  if (failed(pipeline.parseFromString(plan)))
     return {};
   buildChunkwiseToTilePipeline(passes, pipeline);
   if (failed(passes.run(*copy)))
     return {};
   return copy;
+}
+
+/// Plans from fast to small: devices have 99 to 227 KiB of shared memory for a
+/// block.
+static constexpr StringLiteral kPlans[] = {
+    "", "stages=1", "stages=1 slice=32", "stages=1 slice=16",
+    "stages=1 chunk=32", "stages=1 chunk=16"};
+
+/// The same under the given plan, or under the first that fits the device.
+static OwningOpRef<ModuleOp> makeTiles(ModuleOp module, StringRef function,
+                                       const KernelOptions &options) {
+  if (!options.plan.empty())
+    return makeTiles(module, function, options, options.plan);
+  {
+    // What goes wrong under the last plan is reported.
+    ScopedDiagnosticHandler quiet(module.getContext(),
+                                  [](Diagnostic &) { return success(); });
+    for (StringRef plan : ArrayRef(kPlans).drop_back())
+      if (OwningOpRef<ModuleOp> tiles =
+              makeTiles(module, function, options, plan))
+        return tiles;
+  }
+  return makeTiles(module, function, options, ArrayRef(kPlans).back());
 }
 
 /// A module with what is to become code: of kernels on tiles in the text, of

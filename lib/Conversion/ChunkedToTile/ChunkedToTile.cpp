@@ -109,6 +109,7 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
           "is no chunk form (--linattn-chunkwise makes it)");
     if (failed(ChunkKernel::check(op)) || failed(TileEmitter::check(op)))
       return failure();
+    fuseScales(op);
     separateUses(op);
     DimClasses classes(op);
     ChunkPlanOptions options{warps, columnParts, slice, std::nullopt};

@@ -273,6 +273,17 @@ Value TileEmitter::makeFragment(Value value, bool transposed) {
   return maskPadding(value, fragment, transposed);
 }
 
+/// A product that nothing else uses, to be added without a rounding between.
+static arith::MulFOp findFusable(arith::AddFOp sum) {
+  if (!getElementTypeOrSelf(sum.getType()).isF32())
+    return {};
+  for (Value operand : {sum.getRhs(), sum.getLhs()})
+    if (auto product = operand.getDefiningOp<arith::MulFOp>())
+      if (product->hasOneUse())
+        return product;
+  return {};
+}
+
 Value TileEmitter::makeUnmasked(Value value, bool transposed) {
   RankedTensorType type = getFragmentType(value, transposed);
   DenseElementsAttr dense;
@@ -300,11 +311,22 @@ Value TileEmitter::makeUnmasked(Value value, bool transposed) {
       .Case([&](UnitLowerSolveOp solve) {
         return solveFragment(solve, transposed);
       })
-      .Default([&](Operation *) {
+      .Default([&](Operation *) -> Value {
+        auto operandOf = [&](Value operand) {
+          return inLayout(getFragment(operand, transposed), type.getEncoding());
+        };
+        if (auto sum = dyn_cast<arith::AddFOp>(inner))
+          if (arith::MulFOp product = findFusable(sum)) {
+            Value other = sum.getLhs() == product.getResult() ? sum.getRhs()
+                                                              : sum.getLhs();
+            return math::FmaOp::create(builder, loc,
+                                       operandOf(product.getLhs()),
+                                       operandOf(product.getRhs()),
+                                       operandOf(other));
+          }
         SmallVector<Value> operands;
         for (Value operand : inner->getOperands())
-          operands.push_back(
-              inLayout(getFragment(operand, transposed), type.getEncoding()));
+          operands.push_back(operandOf(operand));
         return cloneElementwise(inner, operands, type);
       });
 }

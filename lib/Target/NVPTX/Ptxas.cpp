@@ -158,22 +158,29 @@ Expected<Ptxas> linattn::findPtxas(StringRef toolPath) {
   return *best;
 }
 
+/// Of several kernels the most of what each has for itself, and the sum of what
+/// is spilled.
 Resources linattn::parsePtxasOutput(StringRef text) {
   Resources resources;
-  auto number = [](StringRef line, StringRef pattern, unsigned &value) {
+  auto number = [](StringRef line, StringRef pattern) -> unsigned {
     SmallVector<StringRef> match;
+    unsigned value = 0;
     if (Regex(pattern).match(line, &match))
       match[1].getAsInteger(10, value);
+    return value;
   };
   SmallVector<StringRef> lines;
   text.split(lines, '\n');
   for (StringRef line : lines) {
-    number(line, "Used ([0-9]+) registers", resources.registers);
-    number(line, "used ([0-9]+) barriers", resources.barriers);
-    number(line, "([0-9]+) bytes smem", resources.sharedBytes);
-    number(line, "([0-9]+) bytes stack frame", resources.stackBytes);
-    number(line, "([0-9]+) bytes spill stores", resources.spillStoreBytes);
-    number(line, "([0-9]+) bytes spill loads", resources.spillLoadBytes);
+    auto most = [&](StringRef pattern, unsigned &value) {
+      value = std::max(value, number(line, pattern));
+    };
+    most("[Uu]sed ([0-9]+) registers", resources.registers);
+    most("used ([0-9]+) barriers", resources.barriers);
+    most("([0-9]+) bytes smem", resources.sharedBytes);
+    most("([0-9]+) bytes stack frame", resources.stackBytes);
+    resources.spillStoreBytes += number(line, "([0-9]+) bytes spill stores");
+    resources.spillLoadBytes += number(line, "([0-9]+) bytes spill loads");
     if (line.contains("warning") || line.contains("Performance Loss") ||
         line.contains("(C7"))
       resources.notes.push_back(line.trim().str());

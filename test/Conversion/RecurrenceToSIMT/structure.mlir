@@ -8,7 +8,7 @@
 // CHECK: llvm.mlir.global internal @gated_deltanet_shared() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<512 x f32>
 // CHECK: llvm.func @gated_deltanet(%{{[a-z0-9]+}}: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %{{[a-z0-9]+}}: i64, %{{[a-z0-9]+}}: i64, %{{[a-z0-9]+}}: i64,
 // CHECK-SAME: gpu.kernel
-// CHECK-SAME: block = 128
+// CHECK-SAME: block = [128]
 // CHECK-SAME: lanes = 4
 // CHECK-SAME: slices = 4
 // CHECK-SAME: nvvm.reqntid = array<i32: 128, 1, 1>

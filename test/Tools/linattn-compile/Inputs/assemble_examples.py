@@ -1,5 +1,6 @@
-"""Compiles every recurrence example for a chip: ptxas must take it without
-spills, stack (local memory) or notes on performance."""
+"""Compiles every recurrence example for a chip, token by token and in the form
+that the compiler chooses: ptxas must take it without spills, stack (local
+memory) or notes on performance. What has a kernel on tiles multiplies by mma."""
 
 import json
 import subprocess
@@ -7,23 +8,34 @@ import sys
 from pathlib import Path
 
 examples, chip, folder = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+ON_TILES = {"linear_attention", "retnet", "simple_gla", "deltanet", "gated_deltanet",
+            "gated_deltanet_packed", "mamba2", "comba", "comba_decayed",
+            "normalized_linear_attention"}  # fmt: skip
 bad = 0
 for path in sorted(examples.glob("*.mlir")):
     if "linattn.recurrence" not in path.read_text():
         continue
-    subprocess.run(
-        ["linattn-compile", path, f"--target={chip}", "-o", folder],
-        check=True,
-        stderr=subprocess.DEVNULL,
-    )
-    used = json.loads((folder / f"{path.stem}.json").read_text())["resources"]
-    clean = (
-        used["spill_store_bytes"] == 0
-        and used["spill_load_bytes"] == 0
-        and used["stack_bytes"] == 0
-        and used["notes"] == []
-        and 0 < used["registers"] <= 255
-    )
-    bad += not clean
-    print(path.stem, "clean" if clean else used)
+    for lowering in ("serial", "auto"):
+        subprocess.run(
+            ["linattn-compile", path, f"--target={chip}", f"--lowering={lowering}", "-o", folder],
+            check=True,
+            stderr=subprocess.DEVNULL,
+        )
+        description = json.loads((folder / f"{path.stem}.json").read_text())
+        used = description["resources"]
+        clean = (
+            used["spill_store_bytes"] == 0
+            and used["spill_load_bytes"] == 0
+            and used["stack_bytes"] == 0
+            and used["notes"] == []
+            and 0 < used["registers"] <= 255
+        )
+        if lowering == "auto" and path.stem in ON_TILES:
+            ptx = (folder / f"{path.stem}.ptx").read_text()
+            served = description["plan"]["name"].startswith("chunkwise") and "mma.sync" in ptx
+            if not served:
+                print(path.stem, "is not served by mma")
+            clean = clean and served
+        bad += not clean
+        print(path.stem, lowering, "clean" if clean else used)
 print("all clean" if not bad else f"{bad} not clean")

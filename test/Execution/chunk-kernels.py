@@ -1,0 +1,42 @@
+# Kernels in chunks on the simulator: right against the fp64 token loop, and
+# without a finding (races, bounds, uninitialised values ..), for tails, packed
+# and empty sequences, several sequences, grouped heads, initial states, gates.
+# RUN: %python %s %examples linattn-run
+import pathlib
+import subprocess
+import sys
+
+examples, tool = pathlib.Path(sys.argv[1]), sys.argv[2]
+
+TAILS = [["--size", "B=1", f"--size=T={T}"] for T in (1, 64, 70, 128)]
+CASES = {
+    "linear_attention": [*TAILS, ["--size=B=3", "--size=T=17", "--state=zero"]],
+    "simple_gla": [*TAILS, ["--size=B=2", "--size=T=65", "--gates=strong"]],
+    "retnet": [TAILS[2]],
+    "deltanet": [*TAILS, ["--size=B=2", "--size=T=0"]],
+    "gated_deltanet": [
+        *TAILS,
+        ["--size=B=2", "--size=T=66", "--gates=extreme"],
+        ["--size=B=1", "--size=T=130", "--gates=mixed", "--state=zero"],
+        ["--size=B=1", "--size=T=130", "--gates=slow"],
+    ],
+    "gated_deltanet_packed": [
+        ["--seqlens=0,0,64,64,100", "--gates=usual"],
+        ["--seqlens=0,3,3,5,70,199,199", "--gates=none"],
+    ],
+    "mamba2": [TAILS[2]],
+    "comba": [TAILS[2]],
+    "comba_decayed": [TAILS[2]],
+    "normalized_linear_attention": [TAILS[2]],
+}
+
+failed = []
+for name, cases in CASES.items():
+    for case in cases:
+        command = [tool, str(examples / f"{name}.mlir"), *case]
+        command += ["--device=sim", "--lowering=chunkwise", "--verify"]
+        run = subprocess.run(command, capture_output=True, text=True)
+        if run.returncode != 0:
+            failed.append(" ".join([name, *case]))
+            print(" ".join(command), run.stdout, run.stderr, sep="\n", file=sys.stderr)
+assert not failed, failed
