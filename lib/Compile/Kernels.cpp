@@ -38,9 +38,12 @@ static OwningOpRef<ModuleOp> makeTiles(ModuleOp module, StringRef function,
 
 /// Plans from fast to small: devices have 99 to 227 KiB of shared memory for a
 /// block.
-static constexpr StringLiteral kPlans[] = {
-    "", "stages=1", "stages=1 slice=32", "stages=1 slice=16",
-    "stages=1 chunk=32", "stages=1 chunk=16"};
+static constexpr StringLiteral kPlans[] = {"",
+                                           "stages=1",
+                                           "stages=1 slice=32",
+                                           "stages=1 slice=16",
+                                           "stages=1 chunk=32",
+                                           "stages=1 chunk=16"};
 
 /// The same under the given plan, or under the first that fits the device.
 static OwningOpRef<ModuleOp> makeTiles(ModuleOp module, StringRef function,

@@ -2,7 +2,7 @@
 # values against the numpy reference, strides, refusals, compile counts, capture.
 # REQUIRES: numpy
 # RUN: rm -rf %t && linattn-compile %examples/gated_deltanet_decode.mlir --target=sm_90a --no-cubin -o %t
-# RUN: linattn-compile %S/Inputs/small.mlir --target=sm_90a --no-cubin -o %t
+# RUN: linattn-compile %S/Inputs/small.mlir --target=sm_90a --lowering=serial --no-cubin -o %t
 # RUN: env LINATTN_SIM_LOG=%t/log %python %s %t
 import ctypes
 import pathlib

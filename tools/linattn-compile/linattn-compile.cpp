@@ -21,12 +21,12 @@ static cl::opt<std::string>
     target("target", cl::Required, cl::value_desc("CHIP"),
            cl::desc("a GPU such as sm_80, sm_90a, sm_100a, sm_120a; or cpu"),
            cl::cat(category));
-static cl::opt<std::string>
-    lowering("lowering", cl::init("auto"), cl::value_desc("NAME"),
-             cl::desc("auto (default): chunkwise where there is a form of it, else "
-                      "serial; chunkwise: chunks of tokens by matrix products; "
-                      "serial: token after token, any recurrence"),
-             cl::cat(category));
+static cl::opt<std::string> lowering(
+    "lowering", cl::init("auto"), cl::value_desc("NAME"),
+    cl::desc("auto (default): chunkwise where there is a form of it, else "
+             "serial; chunkwise: chunks of tokens by matrix products; "
+             "serial: token after token, any recurrence"),
+    cl::cat(category));
 static cl::opt<std::string>
     function("function", cl::value_desc("NAME"),
              cl::desc("default: every public function with a body"),

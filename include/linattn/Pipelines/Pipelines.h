@@ -64,9 +64,9 @@ struct ChunkwiseNVVMOptions : mlir::PassPipelineOptions<ChunkwiseNVVMOptions> {
   Option<std::string> mma{
       *this, "mma",
       llvm::cl::desc("what products round to, instead of what the inputs say")};
-  Option<int64_t> slice{
-      *this, "slice",
-      llvm::cl::desc("value columns of a block; 0 chooses"), llvm::cl::init(0)};
+  Option<int64_t> slice{*this, "slice",
+                        llvm::cl::desc("value columns of a block; 0 chooses"),
+                        llvm::cl::init(0)};
   Option<int64_t> split{
       *this, "split",
       llvm::cl::desc("1: what does not depend on the state in a kernel of its "

@@ -110,12 +110,11 @@ SmallVector<Workspace> ChunkKernel::getWorkspace() {
   SmallVector<Workspace> result;
   for (auto [i, value] : llvm::enumerate(offChain)) {
     tile::SmemType tile = emitter.getSharedType(value);
-    result.push_back(
-        {"scratch_" + std::to_string(i),
-         MemRefType::get({ShapedType::kDynamic, op.getNumHeads(),
-                          tile.getShape()[0], tile.getShape()[1]},
-                         tile.getElementType()),
-         Attribute()});
+    result.push_back({"scratch_" + std::to_string(i),
+                      MemRefType::get({ShapedType::kDynamic, op.getNumHeads(),
+                                       tile.getShape()[0], tile.getShape()[1]},
+                                      tile.getElementType()),
+                      Attribute()});
   }
   return result;
 }
@@ -272,9 +271,8 @@ Value ChunkKernel::ceilDiv(Value a, int64_t b) {
 Value ChunkKernel::firstSlot(Value n) {
   if (!op.isPacked())
     return arith::MulIOp::create(builder, loc, n, ceilDiv(time, op.getChunk()));
-  Value chunks =
-      arith::DivUIOp::create(builder, loc, loadOffset(op.getSeqlens(), n),
-                             index(op.getChunk()));
+  Value chunks = arith::DivUIOp::create(
+      builder, loc, loadOffset(op.getSeqlens(), n), index(op.getChunk()));
   return arith::AddIOp::create(builder, loc, chunks, n);
 }
 
@@ -335,14 +333,13 @@ void ChunkKernel::findChunk(Value slot, Value &chunk) {
     Value middle = arith::AddIOp::create(builder, loc, low, high);
     middle = arith::AddIOp::create(builder, loc, middle, index(1));
     middle = arith::DivUIOp::create(builder, loc, middle, index(2));
-    Value before = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle,
-                                         firstSlot(middle), slot);
+    Value before = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::sle, firstSlot(middle), slot);
     Value below = arith::SubIOp::create(builder, loc, middle, index(1));
     scf::YieldOp::create(
         builder, loc,
-        ValueRange{
-            arith::SelectOp::create(builder, loc, before, middle, low),
-            arith::SelectOp::create(builder, loc, before, high, below)});
+        ValueRange{arith::SelectOp::create(builder, loc, before, middle, low),
+                   arith::SelectOp::create(builder, loc, before, high, below)});
   }
   sequence = loop.getResult(0);
   chunk = arith::SubIOp::create(builder, loc, slot, firstSlot(sequence));
@@ -376,8 +373,7 @@ void ChunkKernel::emitOwnChunk() {
 }
 
 void ChunkKernel::setChunk(Value i) {
-  Value done =
-      arith::MulIOp::create(builder, loc, i, index(op.getChunk()));
+  Value done = arith::MulIOp::create(builder, loc, i, index(op.getChunk()));
   firstToken = arith::AddIOp::create(builder, loc, begin, done);
   rowsLeft = arith::SubIOp::create(builder, loc, length, done);
   emitter.setRows(rowsLeft);
@@ -462,10 +458,9 @@ void ChunkKernel::loadTokens(Value i) {
       Value slot = arith::AddIOp::create(builder, loc, slotBase, i);
       for (auto [buffer, smem] :
            llvm::zip(buffers, tiles.drop_front(asyncTokens.size())))
-        tile::LoadAsyncOp::create(builder, loc, buffer,
-                                  ValueRange{slot, head, index(0), index(0)},
-                                  ArrayRef<int64_t>{2, 3}, ValueRange{}, smem,
-                                  uint64_t(16));
+        tile::LoadAsyncOp::create(
+            builder, loc, buffer, ValueRange{slot, head, index(0), index(0)},
+            ArrayRef<int64_t>{2, 3}, ValueRange{}, smem, uint64_t(16));
     }
     tile::ChannelCommitOp::create(builder, loc, channel, i);
   }

@@ -35,7 +35,8 @@ public:
   ChunkKernel(const KernelSignature &signature, DimClasses &classes,
               const ChunkPlan &plan, KernelPart part, mlir::OpBuilder &builder);
 
-  /// The scratch buffers between the kernels of plan `split-T`, a row per chunk.
+  /// The scratch buffers between the kernels of plan `split-T`, a row per
+  /// chunk.
   llvm::SmallVector<Workspace> getWorkspace();
 
   /// Refuses, with an error at the operation, what the kernel cannot do.

@@ -41,8 +41,8 @@ ChunkPlan ChunkPlan::forOffChain() const {
 ChunkPlan ChunkPlan::forChain() const {
   ChunkPlan result = *this;
   if (cutClass)
-    result.warps = std::max<int64_t>(
-                       1, std::min(warps / columnParts, sliceWidth / kRowTile)) *
+    result.warps = std::max<int64_t>(1, std::min(warps / columnParts,
+                                                 sliceWidth / kRowTile)) *
                    columnParts;
   return result;
 }
@@ -67,12 +67,12 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
     if (classes.getMixer(dimClass))
       whole = std::max(whole, padRows(size));
   }
-  // 16 rows of the transposed state a row of warps: 64 columns on 4 of them, and
-  // two parts of their matrices, 8 warps in all, where all of it is wide enough
-  // for products of 16 columns.
+  // 16 rows of the transposed state a row of warps: 64 columns on 4 of them,
+  // and two parts of their matrices, 8 warps in all, where all of it is wide
+  // enough for products of 16 columns.
   int64_t rows = std::max(whole, std::min<int64_t>(64, padRows(widest)));
-  int64_t rowWarps = std::min<int64_t>(
-      4, std::max<int64_t>(rows, op.getChunk()) / kRowTile);
+  int64_t rowWarps =
+      std::min<int64_t>(4, std::max<int64_t>(rows, op.getChunk()) / kRowTile);
   // The chain of a delta rule is short beside what its system costs.
   bool solves = !op.getBlock()->getOps<UnitLowerSolveOp>().empty();
   plan.split = options.split.value_or(solves);
@@ -80,12 +80,12 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
   bool wide = op.getChunk() >= 32 && !plan.split;
   for (Value state : op.getStateArgs())
     wide &= cast<RankedTensorType>(state.getType()).getDimSize(0) > kRowTile;
-  plan.columnParts =
-      options.columnParts ? options.columnParts : (wide ? 2 : 1);
+  plan.columnParts = options.columnParts ? options.columnParts : (wide ? 2 : 1);
   plan.warps = options.warps ? options.warps : rowWarps * plan.columnParts;
   if (plan.warps % plan.columnParts != 0)
-    return op.emitOpError("is not lowered to tiles: the parts of columns divide "
-                          "the warps, got ")
+    return op.emitOpError(
+               "is not lowered to tiles: the parts of columns divide "
+               "the warps, got ")
            << plan.columnParts << " and " << plan.warps;
   if (plan.cutClass) {
     plan.sliceWidth =

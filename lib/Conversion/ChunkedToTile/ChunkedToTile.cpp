@@ -38,9 +38,8 @@ static Attribute countSlots(ChunkedOp op) {
     return b.getDictionaryAttr(fields);
   }
   fields.push_back(b.getNamedAttr("round", b.getStringAttr("up")));
-  return b.getDictionaryAttr(
-      {b.getNamedAttr("of", b.getDictionaryAttr(fields)),
-       b.getNamedAttr("times", b.getStringAttr("N"))});
+  return b.getDictionaryAttr({b.getNamedAttr("of", b.getDictionaryAttr(fields)),
+                              b.getNamedAttr("times", b.getStringAttr("N"))});
 }
 
 static std::string offChainName(StringRef name) {
@@ -60,8 +59,8 @@ static KernelDescription describe(const KernelSignature &signature,
   if (plan.split)
     description.launches.push_back(
         {offChainName(name),
-         b.getDictionaryAttr({b.getNamedAttr("of", slots),
-                              number("times", op.getNumHeads())}),
+         b.getDictionaryAttr(
+             {b.getNamedAttr("of", slots), number("times", op.getNumHeads())}),
          plan.forOffChain().warps * tile::kWarpSize});
   description.launches.push_back(
       {name.str(),
@@ -73,7 +72,8 @@ static KernelDescription describe(const KernelSignature &signature,
     buffer.rows = slots;
   StringRef planName = plan.split ? "split-T" : "single";
   description.plan = b.getDictionaryAttr(
-      {b.getNamedAttr("name", b.getStringAttr("chunkwise mma.sync, " + planName)),
+      {b.getNamedAttr("name",
+                      b.getStringAttr("chunkwise mma.sync, " + planName)),
        number("heads", op.getNumHeads()), number("slices", plan.slices),
        number("columns", plan.sliceWidth), number("chunk", op.getChunk()),
        number("warps", plan.warps), number("parts", plan.columnParts)});

@@ -34,10 +34,9 @@ RankedTensorType TileEmitter::getFragmentType(Value value, bool transposed,
                                               Type element) {
   int64_t rowCount = getTileSize(value, transposed ? 1 : 0);
   int64_t columnCount = getTileSize(value, transposed ? 0 : 1);
-  return RankedTensorType::get({rowCount, columnCount},
-                               element ? element
-                                       : tensorOf(value).getElementType(),
-                               accOf(value));
+  return RankedTensorType::get(
+      {rowCount, columnCount},
+      element ? element : tensorOf(value).getElementType(), accOf(value));
 }
 
 tile::SmemType TileEmitter::getSharedType(Value value) {
@@ -248,13 +247,11 @@ Value TileEmitter::maskPadding(Value value, Value fragment, bool transposed) {
     RankedTensorType integers = type.clone(builder.getI32Type());
     Value at;
     if (alongRows)
-      at = tile::SplatRowOp::create(
-          builder, loc, integers,
-          iota(getRow(), type.getDimSize(0)));
+      at = tile::SplatRowOp::create(builder, loc, integers,
+                                    iota(getRow(), type.getDimSize(0)));
     else
-      at = tile::SplatColOp::create(
-          builder, loc, integers,
-          iota(getCol(), type.getDimSize(1)));
+      at = tile::SplatColOp::create(builder, loc, integers,
+                                    iota(getCol(), type.getDimSize(1)));
     Value inside = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::slt, at,
         constant(integers, tensorOf(value).getDimSize(dim)));
@@ -319,10 +316,9 @@ Value TileEmitter::makeUnmasked(Value value, bool transposed) {
           if (arith::MulFOp product = findFusable(sum)) {
             Value other = sum.getLhs() == product.getResult() ? sum.getRhs()
                                                               : sum.getLhs();
-            return math::FmaOp::create(builder, loc,
-                                       operandOf(product.getLhs()),
-                                       operandOf(product.getRhs()),
-                                       operandOf(other));
+            return math::FmaOp::create(
+                builder, loc, operandOf(product.getLhs()),
+                operandOf(product.getRhs()), operandOf(other));
           }
         SmallVector<Value> operands;
         for (Value operand : inner->getOperands())
@@ -340,11 +336,10 @@ Value TileEmitter::broadcastFragment(linalg::BroadcastOp broadcast,
   // Constant along the columns of the region's matrix: one value per row.
   bool perRow = broadcast.getDimensions() == ArrayRef<int64_t>{1};
   if (perRow != transposed)
-    return tile::SplatRowOp::create(
-        builder, loc, type,
-        getVector(input, getRow()));
-  return tile::SplatColOp::create(
-      builder, loc, type, getVector(input, getCol()));
+    return tile::SplatRowOp::create(builder, loc, type,
+                                    getVector(input, getRow()));
+  return tile::SplatColOp::create(builder, loc, type,
+                                  getVector(input, getCol()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -447,7 +442,8 @@ Value TileEmitter::solveFragment(UnitLowerSolveOp solve, bool transposed) {
 Value TileEmitter::moveThroughShared(Value fragment, Attribute layout) {
   RankedTensorType type = tensorOf(fragment);
   Type element = type.getElementType();
-  int64_t rowBytes = type.getShape().back() * element.getIntOrFloatBitWidth() / 8;
+  int64_t rowBytes =
+      type.getShape().back() * element.getIntOrFloatBitWidth() / 8;
   int64_t swizzle =
       type.getRank() == 2 ? tile::SmemType::getSwizzleOf(rowBytes) : 0;
   Value smem = tile::AllocOp::create(

@@ -339,10 +339,9 @@ KernelSignature::describe(const KernelDescription &description) const {
       shape.push_back(d.number(size));
     std::string dtype;
     llvm::raw_string_ostream(dtype) << buffer.type.getElementType();
-    buffers.push_back(
-        d.object({d.field("name", d.text(buffer.name)),
-                  d.field("dtype", d.text(dtype)),
-                  d.field("shape", ArrayAttr::get(context, shape))}));
+    buffers.push_back(d.object(
+        {d.field("name", d.text(buffer.name)), d.field("dtype", d.text(dtype)),
+         d.field("shape", ArrayAttr::get(context, shape))}));
   }
   for (StringRef size : {"T", "N"})
     parameters.push_back(d.object({d.field("kind", d.text("size")),
@@ -373,8 +372,7 @@ KernelSignature::describe(const KernelDescription &description) const {
       d.field("plan", description.plan),
       d.field("arguments", ArrayAttr::get(context, arguments)),
       d.field("results", ArrayAttr::get(context, outputs)),
-      d.field("sizes",
-              d.object({d.field("T", time), d.field("N", sequences)})),
+      d.field("sizes", d.object({d.field("T", time), d.field("N", sequences)})),
       d.field("launches", ArrayAttr::get(context, launches))};
   if (!buffers.empty())
     fields.push_back(d.field("workspace", ArrayAttr::get(context, buffers)));

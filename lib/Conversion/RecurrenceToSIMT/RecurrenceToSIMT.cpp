@@ -39,9 +39,9 @@ static KernelDescription describe(StringRef name, RecurrenceOp op,
   };
   KernelDescription description;
   // N sequences times what one of them takes.
-  DictionaryAttr grid = b.getDictionaryAttr(
-      {b.getNamedAttr("of", b.getStringAttr("N")),
-       number("times", op.getNumHeads() * plan.slices)});
+  DictionaryAttr grid =
+      b.getDictionaryAttr({b.getNamedAttr("of", b.getStringAttr("N")),
+                           number("times", op.getNumHeads() * plan.slices)});
   description.launches.push_back({name.str(), grid, plan.threads});
   description.plan = b.getDictionaryAttr(
       {b.getNamedAttr("name", b.getStringAttr("token-serial SIMT")),
@@ -100,7 +100,8 @@ struct RecurrenceToSIMTPass
     if (failed(kernel.run(module, func.getName())))
       return failure();
     Operation *made = module.lookupSymbol(func.getName());
-    made->setAttr(kKernelAttr, signature->describe(describe(func.getName(), op, *plan)));
+    made->setAttr(kKernelAttr,
+                  signature->describe(describe(func.getName(), op, *plan)));
     func.erase();
     ++numKernels;
     return success();

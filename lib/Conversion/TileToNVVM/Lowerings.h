@@ -43,9 +43,10 @@ llvm::SmallVector<mlir::Value, 4> loadOperandA(Emitter &e, const SmemTile &tile,
                                                int64_t row, int64_t column);
 /// The 16 x 8 count operand b from (row, column) on: two registers for each 8
 /// columns. `count` is 1 or 2.
-llvm::SmallVector<mlir::Value, 4>
-loadOperandB(Emitter &e, const SmemTile &tile, const LaneSum &warpColumns,
-             int64_t row, int64_t column, int64_t count);
+llvm::SmallVector<mlir::Value, 4> loadOperandB(Emitter &e, const SmemTile &tile,
+                                               const LaneSum &warpColumns,
+                                               int64_t row, int64_t column,
+                                               int64_t count);
 /// Blocks of 8 columns that a warp has of a matrix in `acc`.
 int64_t numBlocks(mlir::RankedTensorType type);
 /// The first column of a warp's part of a matrix in `acc`.

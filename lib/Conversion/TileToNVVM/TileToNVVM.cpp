@@ -486,8 +486,7 @@ struct ConvertTileToNVVM
     // The description of one kernel is its own, of several their module's.
     Operation *module = (*kernel)->getParentOp();
     for (auto [described, place] :
-         {std::pair<Operation *, Operation *>{func, *kernel},
-          {module, module}})
+         {std::pair<Operation *, Operation *>{func, *kernel}, {module, module}})
       if (auto description =
               described->getAttrOfType<DictionaryAttr>(kKernelAttr))
         place->setAttr(kKernelAttr,

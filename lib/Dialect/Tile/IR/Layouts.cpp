@@ -75,8 +75,7 @@ LaneTerm linattn::tile::getLaneColumn(RankedTensorType type) {
   Attribute layout = type.getEncoding();
   if (isa<AccAttr, ColAttr>(layout)) {
     int64_t parts = partsOf(layout);
-    return {1, 4, 2, rowWarpsOf(layout), parts,
-            type.getShape().back() / parts};
+    return {1, 4, 2, rowWarpsOf(layout), parts, type.getShape().back() / parts};
   }
   if (auto strided = dyn_cast<StridedAttr>(layout)) {
     int64_t vec = strided.getVec();
@@ -117,9 +116,9 @@ RankedTensorType linattn::tile::getRowType(RankedTensorType matrix) {
 RankedTensorType linattn::tile::getColType(RankedTensorType matrix) {
   auto acc = cast<AccAttr>(matrix.getEncoding());
   MLIRContext *context = matrix.getContext();
-  ColAttr layout = acc.getColumns() == 1
-                       ? ColAttr::get(context)
-                       : ColAttr::get(context, acc.getWarps(), acc.getColumns());
+  ColAttr layout = acc.getColumns() == 1 ? ColAttr::get(context)
+                                         : ColAttr::get(context, acc.getWarps(),
+                                                        acc.getColumns());
   return RankedTensorType::get({matrix.getDimSize(1)}, matrix.getElementType(),
                                layout);
 }
@@ -135,6 +134,6 @@ bool linattn::tile::isConvertible(RankedTensorType from, RankedTensorType to) {
   if (auto col = dyn_cast<ColAttr>(source))
     return col.getColumns() == 1 && isa<StridedAttr, RowAttr, ColAttr>(target);
   if (auto row = dyn_cast<RowAttr>(source))
-    return row.getRowWarps() == 1 && isa<StridedAttr, RowAttr, ColAttr>(target);
+    return row.getRowWarps() == 1 && isa<StridedAttr, ColAttr>(target);
   return false;
 }

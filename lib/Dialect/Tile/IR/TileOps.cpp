@@ -286,7 +286,8 @@ LogicalResult MmaOp::verify() {
     return emitOpError("terms is 1, or 3 for f32, got ")
            << int64_t(getTerms()) << " for " << element;
   if (auto fragment = dyn_cast<RankedTensorType>(a);
-      fragment && (fragment.getEncoding() != layout || layout.getColumns() != 1))
+      fragment &&
+      (fragment.getEncoding() != layout || layout.getColumns() != 1))
     return emitOpError("a in registers has the layout of the accumulator, with "
                        "one part of columns, got ")
            << fragment << " and " << acc;

@@ -42,8 +42,8 @@ LaneTerm getLaneColumn(mlir::RankedTensorType type);
 
 /// How often an element stands in a block of `warps` warps: copies in other
 /// lanes, and in other warps. Who writes is the copy with the least lane and
-/// warp: lanes with (l / laneDiv) mod laneMod == 0 and warps with w mod warpMod <
-/// warpCount.
+/// warp: lanes with (l / laneDiv) mod laneMod == 0 and warps with w mod warpMod
+/// < warpCount.
 struct Replication {
   int64_t laneDiv = 1, laneMod = 1;
   int64_t warpMod = kMaxWarps, warpCount = 1;
