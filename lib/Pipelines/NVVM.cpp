@@ -66,6 +66,8 @@ void linattn::buildChunkwiseToTilePipeline(
   chunkwise.chunk = options.chunk;
   chunkwise.mma = options.mma;
   pm.addPass(createChunkwisePass(chunkwise));
+  if (options.hoist)
+    pm.addPass(createHoistChunkPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   ChunkedToTileOptions tiles;

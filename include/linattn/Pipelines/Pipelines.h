@@ -64,6 +64,11 @@ struct ChunkwiseNVVMOptions : mlir::PassPipelineOptions<ChunkwiseNVVMOptions> {
   Option<std::string> mma{
       *this, "mma",
       llvm::cl::desc("what products round to, instead of what the inputs say")};
+  Option<bool> hoist{
+      *this, "hoist",
+      llvm::cl::desc("take one product off the chain from state to state "
+                     "(--linattn-hoist-chunk)"),
+      llvm::cl::init(false)};
   Option<int64_t> slice{*this, "slice",
                         llvm::cl::desc("value columns of a block; 0 chooses"),
                         llvm::cl::init(0)};
