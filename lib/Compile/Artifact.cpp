@@ -189,7 +189,7 @@ llvm::Expected<Artifact> linattn::compileFunction(ModuleOp module,
     return artifact.takeError();
   artifact->name = name.str();
   llvm::json::Object &description = artifact->description;
-  description["name"] = name;
+  description["name"] = name.str(); // A StringRef would not be copied.
   description["target"] = options.target;
   description["tools"] = describeTools(artifact->cubin ? ptxas : nullptr);
   return artifact;

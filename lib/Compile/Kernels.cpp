@@ -114,7 +114,7 @@ linattn::compileKernel(ModuleOp module, StringRef function,
     result.description = toJSON(attr);
   result.description["format"] = "linattn";
   result.description["version"] = LINATTN_ARTIFACT_VERSION;
-  result.description["name"] = function;
+  result.description["name"] = function.str();
   result.description["target"] = options.chip;
   llvm::Expected<std::string> ptx = translateToPTX(kernels, options.chip);
   if (!ptx)

@@ -30,6 +30,12 @@ void Comparison::allowModel() {
 
 bool runner::isPlain(const Signature &signature, const Inputs &inputs) {
   constexpr int64_t kPlainKeys = 64;
+  // The promise is one for states: differences of two attentions cancel.
+  bool hasState = llvm::any_of(signature.arguments, [](const Argument &a) {
+    return a.sample == SampleKind::State;
+  });
+  if (!hasState)
+    return false;
   for (const Argument &argument : signature.arguments) {
     if (inputs.given[argument.index] && isFloat(argument.type))
       return false;
