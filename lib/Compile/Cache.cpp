@@ -12,6 +12,7 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 #include "llvm/TargetParser/Host.h"
 
 #include <elf.h>
@@ -109,6 +110,11 @@ static std::string pathOf(StringRef folder, StringRef key) {
   return path.str().str();
 }
 
+/// Tells damage, not malice: a cubin is hashed for every call.
+static std::string checksum(StringRef bytes) {
+  return llvm::utohexstr(llvm::xxh3_64bits(bytes), /*LowerCase=*/true);
+}
+
 // A file of the cache: a line "SUFFIX BYTES HASH" per file, an empty line, then
 // the bytes of all files.
 std::optional<CachedFiles> linattn::loadCached(StringRef folder,
@@ -130,8 +136,7 @@ std::optional<CachedFiles> linattn::loadCached(StringRef folder,
       return std::nullopt;
     StringRef content = bytes.take_front(size);
     bytes = bytes.drop_front(size);
-    if (llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(content)),
-                    true) != hash)
+    if (checksum(content) != hash)
       return std::nullopt;
     files.push_back({suffix.str(), content.str()});
   }
@@ -147,10 +152,7 @@ llvm::Error linattn::storeCached(StringRef folder, StringRef key,
   // Writes beside it, then renames.
   return llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
     for (const auto &[suffix, bytes] : files)
-      os << suffix << " " << bytes.size() << " "
-         << llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes)),
-                        true)
-         << "\n";
+      os << suffix << " " << bytes.size() << " " << checksum(bytes) << "\n";
     os << "\n";
     for (const auto &[suffix, bytes] : files)
       os << bytes;
