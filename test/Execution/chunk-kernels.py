@@ -1,12 +1,16 @@
 # Kernels in chunks on the simulator: right against the fp64 token loop, and
 # without a finding (races, bounds, uninitialised values ..), for tails, packed
 # and empty sequences, several sequences, grouped heads, initial states, gates.
-# RUN: %python %s %examples linattn-run
+# REQUIRES: numpy
+# RUN: %python %s %examples linattn-run %t
 import pathlib
 import subprocess
 import sys
 
-examples, tool = pathlib.Path(sys.argv[1]), sys.argv[2]
+from linattn.resize import resize
+
+examples, tool, folder = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
+folder.mkdir(parents=True, exist_ok=True)
 
 TAILS = [["--size", "B=1", f"--size=T={T}"] for T in (1, 64, 70, 128)]
 CASES = {
@@ -30,13 +34,24 @@ CASES = {
     "normalized_linear_attention": [TAILS[2]],
 }
 
+# Those packed, and in f16.
+for name in ("linear_attention", "simple_gla", "deltanet"):
+    text = (examples / f"{name}.mlir").read_text()
+    packed = folder / f"{name}_packed.mlir"
+    packed.write_text(resize(text, packed=True))
+    CASES[packed] = [["--seqlens=0,0,17,81,81,100"]]
+half = folder / "gated_deltanet_f16.mlir"
+half.write_text((examples / "gated_deltanet.mlir").read_text().replace("bf16", "f16"))
+CASES[half] = [["--size=B=1", "--size=T=70"]]
+
 failed = []
 for name, cases in CASES.items():
+    path = name if isinstance(name, pathlib.Path) else examples / f"{name}.mlir"
     for case in cases:
-        command = [tool, str(examples / f"{name}.mlir"), *case]
+        command = [tool, str(path), *case]
         command += ["--device=sim", "--lowering=chunkwise", "--verify"]
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode != 0:
-            failed.append(" ".join([name, *case]))
+            failed.append(" ".join([str(name), *case]))
             print(" ".join(command), run.stdout, run.stderr, sep="\n", file=sys.stderr)
 assert not failed, failed
