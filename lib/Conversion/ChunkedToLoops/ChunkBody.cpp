@@ -2,6 +2,8 @@
 
 #include "ChunkBody.h"
 
+#include "../Common/ProductRegion.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -12,57 +14,6 @@
 
 using namespace mlir;
 using namespace linattn;
-
-static bool is16Bit(Value value) {
-  Type element = getElementTypeOrSelf(value.getType());
-  return element.isF16() || element.isBF16();
-}
-
-/// The value of a 16-bit operand of a product in the arithmetic type: rounded
-/// if its rounding counts, else what was rounded.
-static Value widenOperand(RewriterBase &rewriter, Value operand, Type element,
-                          bool keepRounding) {
-  Location loc = operand.getLoc();
-  auto type = cast<RankedTensorType>(operand.getType());
-  if (!keepRounding) {
-    if (auto rounding = operand.getDefiningOp<arith::TruncFOp>())
-      if (getElementTypeOrSelf(rounding.getIn().getType()) == element)
-        return rounding.getIn();
-    if (auto transpose = operand.getDefiningOp<linalg::TransposeOp>()) {
-      Value source =
-          widenOperand(rewriter, transpose.getInput(), element, keepRounding);
-      Value init =
-          tensor::EmptyOp::create(rewriter, loc, type.getShape(), element);
-      return linalg::TransposeOp::create(rewriter, loc, source, init,
-                                         transpose.getPermutation())
-          ->getResult(0);
-    }
-  }
-  return arith::ExtFOp::create(rewriter, loc, type.clone(element), operand);
-}
-
-static void widenProducts(RewriterBase &rewriter, ChunkedOp op,
-                          bool keepRounding) {
-  SmallVector<linalg::MatmulOp> products;
-  op.getBody().walk(
-      [&](linalg::MatmulOp product) { products.push_back(product); });
-  for (linalg::MatmulOp product : products) {
-    Type element = getElementTypeOrSelf(product.getResult(0).getType());
-    rewriter.setInsertionPoint(product);
-    SmallVector<Value> inputs(product.getInputs());
-    if (llvm::none_of(inputs, is16Bit))
-      continue;
-    for (Value &input : inputs)
-      if (is16Bit(input))
-        input = widenOperand(rewriter, input, element, keepRounding);
-    rewriter.replaceOpWithNewOp<linalg::MatmulOp>(
-        product, product->getResultTypes(), inputs, product.getOutputs());
-  }
-  if (keepRounding)
-    return;
-  op.getBody().walk(
-      [](DecayProductOp product) { product.setMma(MmaPrecision::F32); });
-}
 
 /// T R with T = (I - A)^{-1} that nothing else uses is solved for R: on a CPU
 /// the triangular solve costs half of the inverse and its product.
@@ -164,29 +115,6 @@ static LogicalResult decompose(RewriterBase &rewriter, ChunkedOp op) {
   return success();
 }
 
-/// Constants that a product adds to would be copied from memory each time.
-static void fillConstants(RewriterBase &rewriter, ChunkedOp op) {
-  SmallVector<OpOperand *> inits;
-  op.getBody().walk([&](DestinationStyleOpInterface inner) {
-    for (OpOperand &init : inner.getDpsInitsMutable())
-      inits.push_back(&init);
-  });
-  for (OpOperand *init : inits) {
-    DenseElementsAttr value;
-    if (!matchPattern(init->get(), m_Constant(&value)) || !value.isSplat())
-      continue;
-    Operation *user = init->getOwner();
-    rewriter.setInsertionPoint(user);
-    Location loc = user->getLoc();
-    Value number = arith::ConstantOp::create(
-        rewriter, loc, cast<TypedAttr>(value.getSplatValue<Attribute>()));
-    Value empty = tensor::EmptyOp::create(
-        rewriter, loc, value.getType().getShape(), value.getElementType());
-    init->set(
-        linalg::FillOp::create(rewriter, loc, number, empty).getResult(0));
-  }
-}
-
 /// Whether the value is the mask of valid rows, in any shape.
 static bool isValidMask(Value value, ChunkedOp op) {
   while (auto broadcast = value.getDefiningOp<linalg::BroadcastOp>())
@@ -259,6 +187,9 @@ LogicalResult linattn::prepareChunkBody(ChunkedOp op, bool keepRounding) {
   dropMasks(rewriter, op);
   simplify();
   widenProducts(rewriter, op, keepRounding);
+  if (!keepRounding)
+    op.getBody().walk(
+        [](DecayProductOp product) { product.setMma(MmaPrecision::F32); });
   simplify();
   applyInverses(rewriter, op);
   shortenProducts(rewriter, op);

@@ -87,16 +87,9 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
   using Base::Base;
 
   void runOnOperation() override {
-    SmallVector<func::FuncOp> functions;
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      if (!func.isDeclaration())
-        functions.push_back(func);
-    for (func::FuncOp func : functions)
-      if (failed(lower(func)))
-        return signalPassFailure();
-    if (!functions.empty())
-      getOperation()->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
-                              UnitAttr::get(&getContext()));
+    if (failed(lowerToKernels(getOperation(),
+                              [&](func::FuncOp func) { return lower(func); })))
+      signalPassFailure();
   }
 
   LogicalResult lower(func::FuncOp func) {

@@ -5,6 +5,7 @@
 #include "linattn/Conversion/Destinations.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -377,4 +378,20 @@ KernelSignature::describe(const KernelDescription &description) const {
   if (!buffers.empty())
     fields.push_back(d.field("workspace", ArrayAttr::get(context, buffers)));
   return d.object(fields);
+}
+
+LogicalResult
+linattn::lowerToKernels(ModuleOp module,
+                        llvm::function_ref<LogicalResult(func::FuncOp)> lower) {
+  SmallVector<func::FuncOp> functions;
+  for (auto func : module.getOps<func::FuncOp>())
+    if (!func.isDeclaration())
+      functions.push_back(func);
+  for (func::FuncOp func : functions)
+    if (failed(lower(func)))
+      return failure();
+  if (!functions.empty())
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                    UnitAttr::get(module.getContext()));
+  return success();
 }

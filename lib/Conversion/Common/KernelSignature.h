@@ -99,6 +99,12 @@ private:
   llvm::SmallVector<llvm::SmallVector<unsigned, 1>> results;
 };
 
+/// Lowers each function that has a body to its kernels, and marks the module as
+/// one that holds kernels.
+mlir::LogicalResult lowerToKernels(
+    mlir::ModuleOp module,
+    llvm::function_ref<mlir::LogicalResult(mlir::func::FuncOp)> lower);
+
 } // namespace linattn
 
 #endif // LINATTN_CONVERSION_COMMON_KERNELSIGNATURE_H

@@ -2,7 +2,7 @@
 
 #include "KernelBuilder.h"
 
-#include "DeviceOps.h"
+#include "../Common/DeviceOps.h"
 
 #include "linattn/Conversion/StepSchedule.h"
 
@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace linattn;
+using namespace linattn::device;
 using namespace linattn::simt;
 
 /// Address space of global memory.

@@ -2,7 +2,7 @@
 
 #include "KernelFrame.h"
 
-#include "DeviceOps.h"
+#include "../Common/DeviceOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -11,6 +11,7 @@
 
 using namespace mlir;
 using namespace linattn;
+using namespace linattn::device;
 using namespace linattn::simt;
 
 static Value constant(KernelFrame &frame, Type type, int64_t value) {

@@ -2,13 +2,14 @@
 
 #include "KernelPlan.h"
 
-#include "DeviceOps.h"
+#include "../Common/DeviceOps.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace linattn;
+using namespace linattn::device;
 using namespace linattn::simt;
 
 /// State rows of a thread, over all states, that leave ptxas enough registers

@@ -9,6 +9,8 @@
 
 namespace linattn::simt {
 
+constexpr int64_t kWarpSize = 32;
+
 /// Rows of a state that a thread holds come in groups of 4, so that keys are
 /// read from shared memory 16 bytes at a time.
 constexpr int64_t kGroup = 4;

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DeviceOps.h"
+#include "../Common/DeviceOps.h"
 #include "KernelBuilder.h"
 
 #include "linattn/Conversion/Passes.h"
@@ -29,6 +29,7 @@ namespace linattn {
 
 using namespace mlir;
 using namespace linattn;
+using namespace linattn::device;
 using namespace linattn::simt;
 
 static KernelDescription describe(StringRef name, RecurrenceOp op,
@@ -66,16 +67,9 @@ struct RecurrenceToSIMTPass
     populateExpandSugarPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
-    SmallVector<func::FuncOp> functions;
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      if (!func.isDeclaration())
-        functions.push_back(func);
-    for (func::FuncOp func : functions)
-      if (failed(lower(func)))
-        return signalPassFailure();
-    if (!functions.empty())
-      getOperation()->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
-                              UnitAttr::get(&getContext()));
+    if (failed(lowerToKernels(getOperation(),
+                              [&](func::FuncOp func) { return lower(func); })))
+      signalPassFailure();
   }
 
   LogicalResult lower(func::FuncOp func) {

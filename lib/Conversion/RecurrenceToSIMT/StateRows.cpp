@@ -2,13 +2,14 @@
 
 #include "StateRows.h"
 
-#include "DeviceOps.h"
+#include "../Common/DeviceOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace linattn;
+using namespace linattn::device;
 using namespace linattn::simt;
 
 StateRowsBuilder::StateRowsBuilder(KernelFrame &frame, StateType type)

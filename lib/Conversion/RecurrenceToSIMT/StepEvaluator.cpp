@@ -2,7 +2,7 @@
 
 #include "StepEvaluator.h"
 
-#include "DeviceOps.h"
+#include "../Common/DeviceOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,6 +14,7 @@
 
 using namespace mlir;
 using namespace linattn;
+using namespace linattn::device;
 using namespace linattn::simt;
 
 static int64_t sizeOf(Value vector) {

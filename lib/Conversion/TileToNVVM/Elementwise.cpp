@@ -1,6 +1,6 @@
 //===- Elementwise.cpp - arith and math on fragments ----------------------===//
 
-#include "DeviceOps.h"
+#include "../Common/DeviceOps.h"
 #include "Lowerings.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
+using namespace linattn::device;
 using namespace linattn::tilenvvm;
 using namespace linattn::tile;
 

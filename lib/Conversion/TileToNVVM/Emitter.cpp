@@ -1,7 +1,7 @@
 //===- Emitter.cpp - a kernel while it is translated ----------------------===//
 
 #include "Emitter.h"
-#include "DeviceOps.h"
+#include "../Common/DeviceOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -9,6 +9,7 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using namespace linattn::device;
 using namespace linattn::tilenvvm;
 using namespace linattn::tile;
 

@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DeviceOps.h"
+#include "../Common/DeviceOps.h"
 #include "Lowerings.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,6 +21,7 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using namespace linattn::device;
 using namespace linattn::tilenvvm;
 using namespace linattn::tile;
 

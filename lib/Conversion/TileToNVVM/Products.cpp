@@ -8,10 +8,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DeviceOps.h"
+#include "../Common/DeviceOps.h"
 #include "Lowerings.h"
 
 using namespace mlir;
+using namespace linattn::device;
 using namespace linattn::tilenvvm;
 using namespace linattn::tile;
 

@@ -1,11 +1,12 @@
 //===- SharedMemory.cpp - tiles, channels, local loads and stores ---------===//
 
-#include "DeviceOps.h"
+#include "../Common/DeviceOps.h"
 #include "Lowerings.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
+using namespace linattn::device;
 using namespace linattn::tilenvvm;
 using namespace linattn::tile;
 

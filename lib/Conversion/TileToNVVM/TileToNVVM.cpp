@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "DeviceOps.h"
+#include "../Common/DeviceOps.h"
 #include "Lowerings.h"
 #include "linattn/Conversion/Passes.h"
 
@@ -26,6 +26,7 @@ namespace linattn {
 
 using namespace mlir;
 using namespace linattn;
+using namespace linattn::device;
 using namespace linattn::tilenvvm;
 
 static constexpr llvm::StringLiteral kArena = "tile_arena";

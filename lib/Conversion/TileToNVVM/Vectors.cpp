@@ -1,6 +1,6 @@
 //===- Vectors.cpp - exchange between the lanes of a warp -----------------===//
 
-#include "DeviceOps.h"
+#include "../Common/DeviceOps.h"
 #include "Lowerings.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -9,6 +9,7 @@
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
+using namespace linattn::device;
 using namespace linattn::tilenvvm;
 using namespace linattn::tile;
 

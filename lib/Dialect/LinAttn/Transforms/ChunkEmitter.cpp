@@ -2,6 +2,8 @@
 
 #include "ChunkEmitter.h"
 
+#include "RoundedProduct.h"
+
 #include "linattn/Dialect/LinAttn/Transforms/CoefficientBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -75,50 +77,8 @@ Value ChunkEmitter::scaleRows(Value rows, Value factor) {
   return arith::MulFOp::create(builder, loc, factor, rows);
 }
 
-Value ChunkEmitter::transpose(Value matrix) {
-  auto type = cast<RankedTensorType>(matrix.getType());
-  Value init = tensor::EmptyOp::create(
-      builder, loc, ArrayRef<int64_t>{type.getDimSize(1), type.getDimSize(0)},
-      type.getElementType());
-  return linalg::TransposeOp::create(builder, loc, matrix, init,
-                                     ArrayRef<int64_t>{1, 0})
-      ->getResult(0);
-}
-
-/// The 16-bit terms of an operand. A value that was widened from 16 bits is
-/// exact and not rounded again.
-SmallVector<Value> ChunkEmitter::roundOperand(Value operand) {
-  Type narrow;
-  if (precision == MmaPrecision::BF16 || precision == MmaPrecision::BF16x2)
-    narrow = builder.getBF16Type();
-  else if (precision == MmaPrecision::F16)
-    narrow = builder.getF16Type();
-  else
-    return {operand};
-  auto type = cast<RankedTensorType>(operand.getType());
-  if (auto widened = operand.getDefiningOp<arith::ExtFOp>())
-    if (getElementTypeOrSelf(widened.getIn().getType()) == narrow)
-      return {widened.getIn()};
-  Value high =
-      arith::TruncFOp::create(builder, loc, type.clone(narrow), operand);
-  if (precision != MmaPrecision::BF16x2)
-    return {high};
-  Value rest = arith::SubFOp::create(
-      builder, loc, operand, arith::ExtFOp::create(builder, loc, type, high));
-  return {high,
-          arith::TruncFOp::create(builder, loc, type.clone(narrow), rest)};
-}
-
 Value ChunkEmitter::product(Value a, Value b, Value outs) {
-  SmallVector<Value> left = roundOperand(a), right = roundOperand(b);
-  for (auto [i, x] : llvm::enumerate(left))
-    for (auto [j, y] : llvm::enumerate(right))
-      // The product of both second terms is below the sum's rounding.
-      if (i + j < 2)
-        outs = linalg::MatmulOp::create(builder, loc, outs.getType(),
-                                        ValueRange{x, y}, outs)
-                   .getResult(0);
-  return outs;
+  return roundedProduct(builder, loc, a, b, outs, precision);
 }
 
 Value ChunkEmitter::interleave(ArrayRef<Value> tiles) {
@@ -474,15 +434,16 @@ void ChunkEmitter::updateState(unsigned number) {
       else
         update = scaleRows(update, decay);
     }
-    SmallVector<Value> terms = roundOperand(keys);
+    SmallVector<Value> terms = roundOperand(
+        builder, loc, keys, getElementTypeOrSelf(keys.getType()), precision);
     if (terms.size() == 1 && terms[0] != keys) {
       // Transposed in 16 bits; the product finds it rounded.
-      Value narrow = transpose(terms[0]);
+      Value narrow = transposeMatrix(builder, loc, terms[0]);
       auto type = cast<RankedTensorType>(narrow.getType());
       keys = arith::ExtFOp::create(builder, loc, type.clone(state.element),
                                    narrow);
     } else {
-      keys = transpose(keys);
+      keys = transposeMatrix(builder, loc, keys);
     }
     next = product(keys, update, next);
   }

@@ -61,8 +61,6 @@ private:
   mlir::Value scaleRows(mlir::Value rows, mlir::Value factor);
   /// outs += a b, each operand rounded as the precision says.
   mlir::Value product(mlir::Value a, mlir::Value b, mlir::Value outs);
-  llvm::SmallVector<mlir::Value> roundOperand(mlir::Value operand);
-  mlir::Value transpose(mlir::Value matrix);
   mlir::Value zeros(llvm::ArrayRef<int64_t> shape, mlir::Type element);
   /// Rows of several events, token by token: [C n, ..].
   mlir::Value interleave(llvm::ArrayRef<mlir::Value> tiles);

@@ -2,6 +2,8 @@
 
 #include "TileRegionBuilder.h"
 
+#include "RoundedProduct.h"
+
 using namespace mlir;
 using namespace linattn;
 
@@ -21,54 +23,15 @@ Value TileRegionBuilder::zeros(ArrayRef<int64_t> shape) {
 }
 
 Value TileRegionBuilder::convert(Value tile, Type element) {
-  RankedTensorType type = typeOf(tile);
-  unsigned have = type.getElementTypeBitWidth();
-  unsigned want = element.getIntOrFloatBitWidth();
-  if (type.getElementType() == element)
-    return tile;
-  if (have == want) // bf16 and f16
-    return convert(convert(tile, builder.getF32Type()), element);
-  if (have < want)
-    return arith::ExtFOp::create(builder, loc, type.clone(element), tile);
-  return arith::TruncFOp::create(builder, loc, type.clone(element), tile);
+  return convertFloats(builder, loc, tile, element);
 }
 
 Value TileRegionBuilder::transpose(Value matrix) {
-  RankedTensorType type = typeOf(matrix);
-  Value init = tensor::EmptyOp::create(
-      builder, loc, ArrayRef<int64_t>{type.getDimSize(1), type.getDimSize(0)},
-      type.getElementType());
-  return linalg::TransposeOp::create(builder, loc, matrix, init,
-                                     ArrayRef<int64_t>{1, 0})
-      ->getResult(0);
-}
-
-SmallVector<Value> TileRegionBuilder::round(Value operand) {
-  Type narrow;
-  if (precision == MmaPrecision::BF16 || precision == MmaPrecision::BF16x2)
-    narrow = builder.getBF16Type();
-  else if (precision == MmaPrecision::F16)
-    narrow = builder.getF16Type();
-  else
-    return {convert(operand, compute)};
-  Value high = convert(operand, narrow);
-  // A 16-bit operand is exact.
-  if (high == operand || precision != MmaPrecision::BF16x2)
-    return {high};
-  Value wide = convert(operand, compute);
-  return {high, convert(sub(wide, convert(high, compute)), narrow)};
+  return transposeMatrix(builder, loc, matrix);
 }
 
 Value TileRegionBuilder::product(Value a, Value b, Value outs) {
-  SmallVector<Value> left = round(a), right = round(b);
-  for (auto [i, x] : llvm::enumerate(left))
-    for (auto [j, y] : llvm::enumerate(right))
-      // The product of both second terms is below the sum's rounding.
-      if (i + j < 2)
-        outs = linalg::MatmulOp::create(builder, loc, outs.getType(),
-                                        ValueRange{x, y}, outs)
-                   .getResult(0);
-  return outs;
+  return roundedProduct(builder, loc, a, b, outs, precision);
 }
 
 Value TileRegionBuilder::sigmoid(Value x) {

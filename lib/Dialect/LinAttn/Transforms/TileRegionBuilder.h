@@ -79,7 +79,6 @@ private:
     return OpTy::create(builder, loc, a, b);
   }
   Value repeat(Value tile, Value like, int64_t dimension);
-  SmallVector<Value> round(Value operand);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;

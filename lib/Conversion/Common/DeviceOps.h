@@ -1,24 +1,26 @@
 //===- DeviceOps.h - instructions of a GPU, by name -------------*- C++ -*-===//
 //
-// The NVVM operations that tile kernels use, behind functions: the dialect's
-// header costs ten seconds per file that includes it.
+// The NVVM operations of the kernels, behind functions: the dialect's header
+// costs ten seconds per file that includes it.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LINATTN_CONVERSION_TILETONVVM_DEVICEOPS_H
-#define LINATTN_CONVERSION_TILETONVVM_DEVICEOPS_H
+#ifndef LINATTN_CONVERSION_COMMON_DEVICEOPS_H
+#define LINATTN_CONVERSION_COMMON_DEVICEOPS_H
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
 
-namespace linattn::tilenvvm {
+namespace linattn::device {
 
+/// threadIdx.x, as i32.
 mlir::Value emitThreadIndex(mlir::OpBuilder &builder, mlir::Location loc);
 /// blockIdx along dimension 0, 1 or 2, as i32.
 mlir::Value emitBlockIndex(mlir::OpBuilder &builder, mlir::Location loc,
-                           unsigned dimension);
+                           unsigned dimension = 0);
 
-void emitBarrier(mlir::OpBuilder &builder, mlir::Location loc);
+/// All threads of the block wait for each other; memory before is seen after.
+mlir::Operation *emitBarrier(mlir::OpBuilder &builder, mlir::Location loc);
 /// The lanes of a warp wait for each other; memory before is seen after.
 void emitWarpBarrier(mlir::OpBuilder &builder, mlir::Location loc);
 
@@ -28,6 +30,9 @@ enum class Shuffle { Index, Up, Xor };
 mlir::Value emitShuffle(mlir::OpBuilder &builder, mlir::Location loc,
                         Shuffle kind, mlir::Value value, mlir::Value lane,
                         int64_t segment = 32);
+/// The i32 or f32 of the lane whose number differs in `mask`.
+mlir::Value emitShuffleXor(mlir::OpBuilder &builder, mlir::Location loc,
+                           mlir::Value value, int32_t mask);
 
 /// 1, 2 or 4 matrices of 8 x 8 16-bit elements, an i32 each.
 llvm::SmallVector<mlir::Value, 4> emitLdMatrix(mlir::OpBuilder &builder,
@@ -60,12 +65,18 @@ void emitWaitGroup(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value emitExp2Approx(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value value);
 
+/// The 64-bit pointer, as a value that LLVM knows nothing about. An address in
+/// a loop over tokens that is affine in the token would get a register pair of
+/// its own, incremented every token: 64 registers for the 32 rows of a state.
+mlir::Value emitOpaque(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value pointer);
+
 /// The dialects of these operations.
 void insertDeviceDialects(mlir::DialectRegistry &registry);
 
 /// Marks an llvm.func as a kernel of blocks of `threads`.
 void markKernel(mlir::Operation *func, int32_t threads);
 
-} // namespace linattn::tilenvvm
+} // namespace linattn::device
 
-#endif // LINATTN_CONVERSION_TILETONVVM_DEVICEOPS_H
+#endif // LINATTN_CONVERSION_COMMON_DEVICEOPS_H

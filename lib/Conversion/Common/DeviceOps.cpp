@@ -14,12 +14,12 @@ static Value i32(OpBuilder &builder, Location loc, int32_t number) {
                                   builder.getI32IntegerAttr(number));
 }
 
-Value tilenvvm::emitThreadIndex(OpBuilder &builder, Location loc) {
+Value device::emitThreadIndex(OpBuilder &builder, Location loc) {
   return NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
 }
 
-Value tilenvvm::emitBlockIndex(OpBuilder &builder, Location loc,
-                               unsigned dimension) {
+Value device::emitBlockIndex(OpBuilder &builder, Location loc,
+                             unsigned dimension) {
   Type type = builder.getI32Type();
   if (dimension == 0)
     return NVVM::BlockIdXOp::create(builder, loc, type);
@@ -28,16 +28,16 @@ Value tilenvvm::emitBlockIndex(OpBuilder &builder, Location loc,
   return NVVM::BlockIdZOp::create(builder, loc, type);
 }
 
-void tilenvvm::emitBarrier(OpBuilder &builder, Location loc) {
-  NVVM::BarrierOp::create(builder, loc);
+Operation *device::emitBarrier(OpBuilder &builder, Location loc) {
+  return NVVM::BarrierOp::create(builder, loc);
 }
 
-void tilenvvm::emitWarpBarrier(OpBuilder &builder, Location loc) {
+void device::emitWarpBarrier(OpBuilder &builder, Location loc) {
   NVVM::SyncWarpOp::create(builder, loc, i32(builder, loc, -1));
 }
 
-Value tilenvvm::emitShuffle(OpBuilder &builder, Location loc, Shuffle kind,
-                            Value value, Value lane, int64_t segment) {
+Value device::emitShuffle(OpBuilder &builder, Location loc, Shuffle kind,
+                          Value value, Value lane, int64_t segment) {
   // The upper bits select the segment, the lower ones are the last (of `up`,
   // the first) lane in it.
   int32_t clamp = (32 - segment) << 8 | (kind == Shuffle::Up ? 0 : 31);
@@ -47,6 +47,12 @@ Value tilenvvm::emitShuffle(OpBuilder &builder, Location loc, Shuffle kind,
   return NVVM::ShflOp::create(builder, loc, value.getType(),
                               i32(builder, loc, -1), value, lane,
                               i32(builder, loc, clamp), how, UnitAttr());
+}
+
+Value device::emitShuffleXor(OpBuilder &builder, Location loc, Value value,
+                             int32_t mask) {
+  return emitShuffle(builder, loc, Shuffle::Xor, value,
+                     i32(builder, loc, mask));
 }
 
 static NVVM::LdStMatrixShapeAttr matrixShape(OpBuilder &builder) {
@@ -70,9 +76,9 @@ static SmallVector<Value, 4> unpackStruct(OpBuilder &builder, Location loc,
   return fields;
 }
 
-SmallVector<Value, 4> tilenvvm::emitLdMatrix(OpBuilder &builder, Location loc,
-                                             Value pointer, unsigned count,
-                                             bool transposed) {
+SmallVector<Value, 4> device::emitLdMatrix(OpBuilder &builder, Location loc,
+                                           Value pointer, unsigned count,
+                                           bool transposed) {
   Type type = builder.getI32Type();
   if (count > 1)
     type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
@@ -83,15 +89,15 @@ SmallVector<Value, 4> tilenvvm::emitLdMatrix(OpBuilder &builder, Location loc,
   return unpackStruct(builder, loc, loaded);
 }
 
-void tilenvvm::emitStMatrix(OpBuilder &builder, Location loc, Value pointer,
-                            ValueRange values, bool transposed) {
+void device::emitStMatrix(OpBuilder &builder, Location loc, Value pointer,
+                          ValueRange values, bool transposed) {
   NVVM::StMatrixOp::create(builder, loc, pointer, values,
                            matrixLayout(transposed), matrixShape(builder),
                            NVVM::LdStMatrixEltType::B16);
 }
 
-void tilenvvm::emitMma(OpBuilder &builder, Location loc, Type element,
-                       ValueRange a, ValueRange b, MutableArrayRef<Value> acc) {
+void device::emitMma(OpBuilder &builder, Location loc, Type element,
+                     ValueRange a, ValueRange b, MutableArrayRef<Value> acc) {
   NVVM::MMATypes type = element.isBF16()  ? NVVM::MMATypes::bf16
                         : element.isF16() ? NVVM::MMATypes::f16
                                           : NVVM::MMATypes::tf32;
@@ -116,13 +122,13 @@ void tilenvvm::emitMma(OpBuilder &builder, Location loc, Type element,
   llvm::copy(unpackStruct(builder, loc, product), acc.begin());
 }
 
-Value tilenvvm::emitToTF32(OpBuilder &builder, Location loc, Value value) {
+Value device::emitToTF32(OpBuilder &builder, Location loc, Value value) {
   return NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(),
                                             value, NVVM::FPRoundingMode::RNA);
 }
 
-void tilenvvm::emitCopyAsync(OpBuilder &builder, Location loc, Value shared,
-                             Value global, unsigned bytes, Value valid) {
+void device::emitCopyAsync(OpBuilder &builder, Location loc, Value shared,
+                           Value global, unsigned bytes, Value valid) {
   // Only copies of 16 bytes can pass by L1.
   NVVM::LoadCacheModifierKind cache = bytes == 16
                                           ? NVVM::LoadCacheModifierKind::CG
@@ -130,27 +136,34 @@ void tilenvvm::emitCopyAsync(OpBuilder &builder, Location loc, Value shared,
   NVVM::CpAsyncOp::create(builder, loc, shared, global, bytes, cache, valid);
 }
 
-void tilenvvm::emitCommitGroup(OpBuilder &builder, Location loc) {
+void device::emitCommitGroup(OpBuilder &builder, Location loc) {
   NVVM::CpAsyncCommitGroupOp::create(builder, loc);
 }
 
-void tilenvvm::emitWaitGroup(OpBuilder &builder, Location loc,
-                             unsigned pending) {
+void device::emitWaitGroup(OpBuilder &builder, Location loc, unsigned pending) {
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, pending);
 }
 
-Value tilenvvm::emitExp2Approx(OpBuilder &builder, Location loc, Value value) {
+Value device::emitExp2Approx(OpBuilder &builder, Location loc, Value value) {
   return LLVM::CallIntrinsicOp::create(
              builder, loc, builder.getF32Type(),
              builder.getStringAttr("llvm.nvvm.ex2.approx.ftz.f"), value)
       .getResult(0);
 }
 
-void tilenvvm::insertDeviceDialects(DialectRegistry &registry) {
+Value device::emitOpaque(OpBuilder &builder, Location loc, Value pointer) {
+  return LLVM::InlineAsmOp::create(
+             builder, loc, pointer.getType(), pointer, "mov.b64 $0, $1;",
+             "=l,l", /*has_side_effects=*/false, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+      .getResult(0);
+}
+
+void device::insertDeviceDialects(DialectRegistry &registry) {
   registry.insert<gpu::GPUDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
 }
 
-void tilenvvm::markKernel(Operation *func, int32_t threads) {
+void device::markKernel(Operation *func, int32_t threads) {
   Builder builder(func->getContext());
   func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                 builder.getUnitAttr());
@@ -158,6 +171,7 @@ void tilenvvm::markKernel(Operation *func, int32_t threads) {
                 builder.getUnitAttr());
   func->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                 builder.getDenseI32ArrayAttr({threads, 1, 1}));
+  // One block is enough: otherwise ptxas may spill a few bytes to fit one more.
   func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                 builder.getI32IntegerAttr(1));
 }
