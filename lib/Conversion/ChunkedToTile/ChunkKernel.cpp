@@ -110,10 +110,10 @@ SmallVector<Workspace> ChunkKernel::getWorkspace() {
   SmallVector<Workspace> result;
   for (auto [i, value] : llvm::enumerate(offChain)) {
     tile::SmemType tile = emitter.getSharedType(value);
+    SmallVector<int64_t> shape = {ShapedType::kDynamic, op.getNumHeads()};
+    llvm::append_range(shape, tile.getShape());
     result.push_back({"scratch_" + std::to_string(i),
-                      MemRefType::get({ShapedType::kDynamic, op.getNumHeads(),
-                                       tile.getShape()[0], tile.getShape()[1]},
-                                      tile.getElementType()),
+                      MemRefType::get(shape, tile.getElementType()),
                       Attribute()});
   }
   return result;
@@ -345,6 +345,11 @@ void ChunkKernel::findChunk(Value slot, Value &chunk) {
   chunk = arith::SubIOp::create(builder, loc, slot, firstSlot(sequence));
 }
 
+static ArrayRef<int64_t> slotDims(Value value) {
+  static constexpr int64_t dims[] = {2, 3};
+  return ArrayRef(dims).take_front(tensorOf(value).getRank());
+}
+
 void ChunkKernel::emitOwnChunk() {
   // Block index = row of the scratch buffers * H + head.
   Value rest = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
@@ -364,12 +369,23 @@ void ChunkKernel::emitOwnChunk() {
   loadParams();
   createChannel();
   loadTokens(index(0));
-  for (auto [value, buffer] : llvm::zip(offChain, buffers))
-    tile::StoreOp::create(builder, loc, emitter.getShared(value), buffer,
-                          ValueRange{slot, head, index(0), index(0)},
-                          ArrayRef<int64_t>{2, 3}, ValueRange{}, uint64_t(16));
+  for (auto [value, buffer] : llvm::zip(offChain, buffers)) {
+    bool isVector = tensorOf(value).getRank() == 1;
+    Value made = isVector ? emitter.getVector(value, emitter.getLanes(value))
+                          : emitter.getShared(value);
+    SmallVector<Value> indices = slotIndices(value, slot);
+    tile::StoreOp::create(builder, loc, made, buffer, indices, slotDims(value),
+                          ValueRange{}, uint64_t(16));
+  }
   if (channel)
     tile::ChannelReleaseOp::create(builder, loc, channel, index(0));
+}
+
+/// Where a value stands in its scratch buffer.
+SmallVector<Value> ChunkKernel::slotIndices(Value value, Value slot) {
+  SmallVector<Value> indices = {slot, head};
+  indices.append(tensorOf(value).getRank(), index(0));
+  return indices;
 }
 
 void ChunkKernel::setChunk(Value i) {
@@ -456,11 +472,11 @@ void ChunkKernel::loadTokens(Value i) {
     }
     if (part == KernelPart::Chain) {
       Value slot = arith::AddIOp::create(builder, loc, slotBase, i);
-      for (auto [buffer, smem] :
-           llvm::zip(buffers, tiles.drop_front(asyncTokens.size())))
-        tile::LoadAsyncOp::create(
-            builder, loc, buffer, ValueRange{slot, head, index(0), index(0)},
-            ArrayRef<int64_t>{2, 3}, ValueRange{}, smem, uint64_t(16));
+      for (auto [value, buffer, smem] :
+           llvm::zip(offChain, buffers, tiles.drop_front(asyncTokens.size())))
+        tile::LoadAsyncOp::create(builder, loc, buffer,
+                                  slotIndices(value, slot), slotDims(value),
+                                  ValueRange{}, smem, uint64_t(16));
     }
     tile::ChannelCommitOp::create(builder, loc, channel, i);
   }

@@ -63,6 +63,8 @@ private:
   Value firstSlot(Value n);
   Value ceilDiv(Value a, int64_t b);
   void setChunk(Value i);
+  llvm::SmallVector<mlir::Value> slotIndices(mlir::Value value,
+                                             mlir::Value slot);
   void findUsedTokens();
   void createChannel();
   void emitChunks(llvm::ArrayRef<Value> initial,

@@ -32,7 +32,8 @@ int64_t ChunkPlan::getTileSize(const DimClasses &classes, Value value,
 /// Matrices of [C, C]: their rows on as many warps as they are worth.
 ChunkPlan ChunkPlan::forOffChain() const {
   ChunkPlan result = *this;
-  result.warps = std::min<int64_t>(4, warps / columnParts);
+  result.warps =
+      std::max(leastWarps, std::min<int64_t>(4, warps / columnParts));
   result.columnParts = 1;
   return result;
 }
@@ -75,9 +76,17 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
       std::min<int64_t>(4, std::max<int64_t>(rows, op.getChunk()) / kRowTile);
   // The chain of a delta rule is short beside what its system costs.
   bool solves = !op.getBlock()->getOps<UnitLowerSolveOp>().empty();
-  plan.split = options.split.value_or(solves);
+  bool overK = false;
+  for (auto product : op.getBlock()->getOps<DecayProductOp>())
+    overK |= product.isVectorDecay();
+  for (auto scan : op.getBlock()->getOps<DecayScanOp>())
+    overK |= scan.isVectorDecay();
+  if (overK)
+    plan.leastWarps = op.getChunk() / kRowTile;
+  // So is that of a decay over K.
+  plan.split = options.split.value_or(solves || overK);
   // A chain alone is short of shared memory's time, not of warps.
-  bool wide = op.getChunk() >= 32 && !plan.split;
+  bool wide = op.getChunk() >= 32 && !plan.split && !overK;
   for (Value state : op.getStateArgs())
     wide &= cast<RankedTensorType>(state.getType()).getDimSize(0) > kRowTile;
   plan.columnParts = options.columnParts ? options.columnParts : (wide ? 2 : 1);
@@ -87,6 +96,15 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
                "is not lowered to tiles: the parts of columns divide "
                "the warps, got ")
            << plan.columnParts << " and " << plan.warps;
+  if (overK && plan.columnParts != 1)
+    return op.emitOpError(
+               "is not lowered to tiles: a decay over K has one part "
+               "of columns, got ")
+           << plan.columnParts;
+  if (!plan.split && plan.warps < plan.leastWarps)
+    return op.emitOpError("is not lowered to tiles: a decay over K has a warp "
+                          "for each 16 tokens of the chunk, got ")
+           << plan.warps << " for " << op.getChunk() << " tokens";
   if (plan.cutClass) {
     plan.sliceWidth =
         options.slice ? options.slice : std::min<int64_t>(64, padRows(widest));

@@ -18,6 +18,8 @@ struct ChunkPlan {
   /// of a product stays there; with two, twice as many warps work on as many
   /// rows, and what they need of each other goes through shared memory.
   int64_t columnParts = 1;
+  /// Warps that matrices of [C, C] need at least.
+  int64_t leastWarps = 1;
   /// Plan `split-T`: one kernel makes what does not depend on the state, all
   /// chunks at once; a second one walks over the chunks.
   bool split = false;

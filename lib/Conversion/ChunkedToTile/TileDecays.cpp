@@ -18,6 +18,10 @@ using namespace linattn::chunked_to_tile;
 /// e^-10000 is 0 in f32 already, and sums of clamped gates stay finite.
 static constexpr double kLeastGate = -1e4;
 
+static RankedTensorType tensorOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
 TileEmitter::TwoFloat TileEmitter::prefix(Value gate, int64_t position) {
   gate = strip(gate);
   TwoFloat &known = prefixes[{gate, position}];
@@ -108,4 +112,102 @@ Value TileEmitter::gamma(DecayProductOp product, RankedTensorType type,
   Value before = arith::CmpIOp::create(builder, loc, predicate, j, i);
   return arith::SelectOp::create(builder, loc, before, matrix,
                                  constant(type, 0));
+}
+
+//===----------------------------------------------------------------------===//
+// Decays over K
+//===----------------------------------------------------------------------===//
+//
+// Sums over rows from one side: nothing is subtracted, so that f32 is enough.
+
+/// Log decays in registers, clamped. Read again for each use: they take too
+/// many registers to keep.
+Value TileEmitter::loadGates(Value gate) {
+  RankedTensorType type = getFragmentType(gate, false);
+  Value g = tile::LocalLoadOp::create(builder, loc, type, getShared(gate));
+  if (!type.getElementType().isF32()) {
+    type = type.clone(builder.getF32Type());
+    g = arith::ExtFOp::create(builder, loc, type, g);
+  }
+  // maximumf keeps NaN.
+  return arith::MaximumFOp::create(builder, loc, g, constant(type, kLeastGate));
+}
+
+/// e^(sum of the decays between each event and the start or the end).
+Value TileEmitter::decayRows(DecayScanOp scan) {
+  Value g = loadGates(scan.getGate());
+  RankedTensorType type = tensorOf(g);
+  bool toEnd = scan.getSpan() == DecaySpan::EventToEnd;
+  // Position 1 is behind the row's own decay.
+  bool hasOwn = ((*scan.getPositions())[0] == 1) != toEnd;
+  Value scratch;
+  int64_t tiles = type.getDimSize(0) / tile::kRowTile;
+  if (tiles > 1)
+    scratch = tile::AllocOp::create(
+        builder, loc,
+        tile::SmemType::get(context, {tiles, type.getDimSize(1)},
+                            type.getElementType(), 0),
+        IntegerAttr());
+  Value sums = tile::ScanRowsOp::create(builder, loc, type, g,
+                                        /*exclusive=*/!hasOwn,
+                                        /*reverse=*/toEnd, scratch);
+  return math::ExpOp::create(builder, loc, sums);
+}
+
+/// e^(sum of all decays of the chunk).
+Value TileEmitter::decayColumns(DecayScanOp scan) {
+  Value sums = sumRows(tile::Combine::Add, loadGates(scan.getGate()));
+  return math::ExpOp::create(builder, loc, sums);
+}
+
+Value TileEmitter::getRows(Value value) {
+  value = strip(value);
+  if (auto widened = value.getDefiningOp<arith::ExtFOp>())
+    return getShared(widened.getIn());
+  return getShared(value);
+}
+
+/// Products with one y and its decays go together: half of their work is the
+/// same.
+Value TileEmitter::vectorProductFragment(DecayProductOp product) {
+  constexpr size_t kMostProducts = 2;
+  auto isLike = [&](DecayProductOp other) {
+    return other.isVectorDecay() && other.getMma() == product.getMma() &&
+           strip(other.getY()) == strip(product.getY()) &&
+           strip(other.getGate()) == strip(product.getGate()) &&
+           other.getYPositions() == product.getYPositions() &&
+           !fragments.contains({other.getResult(), false});
+  };
+  SmallVector<DecayProductOp> all = {product};
+  for (auto other : op.getBlock()->getOps<DecayProductOp>())
+    if (other != product && all.size() < kMostProducts && isLike(other))
+      all.push_back(other);
+
+  Type element = operandType(product.getMma(), context);
+  SmallVector<Value> xs;
+  SmallVector<int64_t> positions;
+  SmallVector<bool> inclusive;
+  SmallVector<Type> types;
+  for (DecayProductOp each : all) {
+    xs.push_back(getRows(each.getX()));
+    positions.push_back(each.getXPositions()[0]);
+    inclusive.push_back(each.isBefore(0, 0));
+    types.push_back(getFragmentType(each.getResult(), false));
+  }
+  Value y = getRows(product.getY()), gates = getShared(product.getGate());
+  int64_t rows = tensorOf(product.getResult()).getDimSize(0);
+  Value scratch = tile::AllocOp::create(
+      builder, loc,
+      tile::SmemType::get(context,
+                          {tile::DecayMmaOp::getScratchBytes(rows, element)},
+                          builder.getI8Type(), 0),
+      IntegerAttr());
+  auto made = tile::DecayMmaOp::create(
+      builder, loc, types, xs, y, gates, scratch,
+      builder.getDenseI64ArrayAttr(positions),
+      builder.getI64IntegerAttr(product.getYPositions()[0]),
+      builder.getDenseBoolArrayAttr(inclusive), TypeAttr::get(element));
+  for (auto [each, result] : llvm::zip(all, made.getResults()))
+    fragments[{each.getResult(), false}] = result;
+  return made.getResults()[0];
 }

@@ -41,6 +41,8 @@ RankedTensorType TileEmitter::getFragmentType(Value value, bool transposed,
 
 tile::SmemType TileEmitter::getSharedType(Value value) {
   Type element = tensorOf(value).getElementType();
+  if (tensorOf(value).getRank() == 1)
+    return tile::SmemType::get(context, {getTileSize(value, 0)}, element, 0);
   SmallVector<int64_t> shape = {getTileSize(value, 0), getTileSize(value, 1)};
   int64_t rowBytes = shape[1] * element.getIntOrFloatBitWidth() / 8;
   return tile::SmemType::get(context, shape, element,
@@ -304,7 +306,11 @@ Value TileEmitter::makeUnmasked(Value value, bool transposed) {
       .Case([&](linalg::MatmulOp matmul) {
         return matmulFragment(matmul, transposed);
       })
-      .Case([&](DecayProductOp product) { return productFragment(product); })
+      .Case([&](DecayProductOp product) {
+        return product.isVectorDecay() ? vectorProductFragment(product)
+                                       : productFragment(product);
+      })
+      .Case([&](DecayScanOp scan) { return decayRows(scan); })
       .Case([&](UnitLowerSolveOp solve) {
         return solveFragment(solve, transposed);
       })
@@ -404,8 +410,8 @@ Value TileEmitter::narrow(Value value, Type element) {
   return made;
 }
 
-/// What the operands of a product are rounded to.
-static Type operandType(MmaPrecision precision, MLIRContext *context) {
+Type linattn::chunked_to_tile::operandType(MmaPrecision precision,
+                                           MLIRContext *context) {
   switch (precision) {
   case MmaPrecision::BF16:
     return BFloat16Type::get(context);
@@ -505,6 +511,8 @@ Attribute TileEmitter::naturalLayout(Value value) {
     return getLanes(value);
   if (isa<tensor::ExtractSliceOp>(inner))
     return tile::ColAttr::get(context);
+  if (auto scan = dyn_cast<DecayScanOp>(inner); scan && scan.isVectorDecay())
+    return getCol();
   if (auto reduce = dyn_cast<linalg::ReduceOp>(inner)) {
     Value input = reduce.getInputs()[0];
     bool alongRows = reduce.getDimensions() == ArrayRef<int64_t>{1};
@@ -544,11 +552,13 @@ Value TileEmitter::makeVector(Value value, Attribute layout) {
   Operation *inner = value.getDefiningOp();
   if (auto broadcast = dyn_cast_or_null<linalg::BroadcastOp>(inner))
     return splat(getScalar(broadcast.getInput()), type);
+  if (Value smem = shareds.lookup(value))
+    return tile::LocalLoadOp::create(builder, loc, type, smem);
   Attribute natural = naturalLayout(value);
   if (natural != layout)
     return convertVector(getVector(value, natural), layout);
   if (auto scan = dyn_cast<DecayScanOp>(inner))
-    return decayVector(scan);
+    return scan.isVectorDecay() ? decayColumns(scan) : decayVector(scan);
   if (auto reduce = dyn_cast<linalg::ReduceOp>(inner))
     return reduceVector(reduce);
   if (auto column = dyn_cast<tensor::ExtractSliceOp>(inner))
@@ -662,13 +672,33 @@ Value TileEmitter::makeScalar(Value value) {
 // Order
 //===----------------------------------------------------------------------===//
 
+/// Whether a matrix is read to make the value.
+static bool readsMatrix(Value value) {
+  Operation *inner = value.getDefiningOp();
+  if (!inner || inner->hasTrait<OpTrait::ConstantLike>() ||
+      isa<tensor::EmptyOp>(inner))
+    return tensorOf(value).getRank() == 2 && !inner;
+  return llvm::any_of(inner->getOperands(), readsMatrix);
+}
+
 SmallVector<Value> TileEmitter::getOffChain() {
   DenseSet<Value> onChain(op.getStateArgs().begin(), op.getStateArgs().end());
   auto isOn = [&](Value value) { return onChain.contains(value); };
-  for (Operation &inner : *op.getBlock())
-    if (llvm::any_of(inner.getOperands(), isOn))
-      onChain.insert(inner.result_begin(), inner.result_end());
   llvm::SmallSetVector<Value, 4> result;
+  for (Operation &inner : *op.getBlock()) {
+    if (llvm::none_of(inner.getOperands(), isOn))
+      continue;
+    onChain.insert(inner.result_begin(), inner.result_end());
+    // Vectors that cost more than their tokens.
+    for (Value operand : inner.getOperands()) {
+      operand = strip(operand);
+      while (auto broadcast = operand.getDefiningOp<linalg::BroadcastOp>())
+        operand = strip(broadcast.getInput());
+      if (!isOn(operand) && operand.getDefiningOp() &&
+          tensorOf(operand).getRank() == 1 && readsMatrix(operand))
+        result.insert(operand);
+    }
+  }
   for (auto matmul : op.getBlock()->getOps<linalg::MatmulOp>()) {
     if (!isOn(matmul->getResult(0)))
       continue;
@@ -708,8 +738,6 @@ LogicalResult TileEmitter::check(ChunkedOp op) {
       continue;
     }
     if (auto product = dyn_cast<DecayProductOp>(inner)) {
-      if (product.isVectorDecay())
-        return refuse(&inner, "decay over K");
       if (product.getXPositions().size() != 1 ||
           product.getYPositions().size() != 1 || product.getNumDecays() > 1)
         return refuse(&inner, "more than one event or decay per token");
@@ -718,8 +746,6 @@ LogicalResult TileEmitter::check(ChunkedOp op) {
       continue;
     }
     if (auto scan = dyn_cast<DecayScanOp>(inner)) {
-      if (scan.isVectorDecay())
-        return refuse(&inner, "decay over K");
       if (scan.getDecays() != 1 ||
           (scan.getPositions() && scan.getPositions()->size() != 1))
         return refuse(&inner, "more than one event or decay per token");

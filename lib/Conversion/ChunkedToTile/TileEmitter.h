@@ -26,6 +26,9 @@
 
 namespace linattn::chunked_to_tile {
 
+/// What the operands of a product are rounded to.
+mlir::Type operandType(MmaPrecision precision, mlir::MLIRContext *context);
+
 class TileEmitter {
 public:
   TileEmitter(ChunkedOp op, DimClasses &classes, const ChunkPlan &plan,
@@ -134,6 +137,13 @@ private:
   TwoFloat prefix(mlir::Value gate, int64_t position);
   TwoFloat total(mlir::Value gate);
   mlir::Value decayVector(DecayScanOp op);
+  // Of decays over K: a matrix, a vector over K, a product of rows.
+  mlir::Value decayRows(DecayScanOp op);
+  mlir::Value decayColumns(DecayScanOp op);
+  mlir::Value vectorProductFragment(DecayProductOp op);
+  mlir::Value loadGates(mlir::Value gate);
+  /// The rows before they were widened, in shared memory.
+  mlir::Value getRows(mlir::Value value);
   mlir::Value gamma(DecayProductOp op, mlir::RankedTensorType type,
                     mlir::Value product);
   /// A matrix rounded to `element` as an operand of a product.

@@ -60,6 +60,9 @@ llvm::SmallVector<mlir::Value, 4> loadPair(Emitter &e, const SmemTile &tile,
 // Products.cpp
 /// Products of one operand b that do not need each other.
 llvm::LogicalResult emitProducts(Emitter &e, llvm::ArrayRef<tile::MmaOp> ops);
+// DecayProducts.cpp
+llvm::LogicalResult emitDecayMma(Emitter &e, tile::DecayMmaOp op);
+llvm::LogicalResult emitScanRows(Emitter &e, tile::ScanRowsOp op);
 // Inverse.cpp
 llvm::LogicalResult emitInverse(Emitter &e, tile::UnitLowerInverseOp op);
 

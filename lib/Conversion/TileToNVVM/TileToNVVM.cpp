@@ -347,6 +347,8 @@ LogicalResult KernelTranslation::emit(Operation *op) {
       })
       // A barrier keeps writers off, which --tile-insert-barriers has placed.
       .Case([&](ChannelReleaseOp) { return success(); })
+      .Case([&](DecayMmaOp op) { return emitDecayMma(e, op); })
+      .Case([&](ScanRowsOp op) { return emitScanRows(e, op); })
       .Case([&](UnitLowerInverseOp op) { return emitInverse(e, op); })
       .Case([&](ConvertOp op) { return emitConvert(e, op); })
       .Case([&](SplatRowOp op) { return emitSplatRow(e, op); })

@@ -307,6 +307,63 @@ LogicalResult MmaWaitOp::verify() {
   return success();
 }
 
+/// Twice, for slices of 16 columns in turn: of each 16 rows an operand of 16 x
+/// 16 and 16 decays, as lanes hold them.
+int64_t DecayMmaOp::getScratchBytes(int64_t rows, Type element) {
+  int64_t laneBytes = (element.isF32() ? 32 : 16) + 16;
+  return 2 * rows / kRowTile * kWarpSize * laneBytes;
+}
+
+static bool isMmaElement(Type type) {
+  return type.isBF16() || type.isF16() || type.isF32();
+}
+
+LogicalResult DecayMmaOp::verify() {
+  ArrayRef<int64_t> shape = getY().getType().getShape();
+  SmallVector<Value> tiles(getXs());
+  tiles.append({getY(), getDecays()});
+  for (Value tile : tiles) {
+    auto type = cast<SmemType>(tile.getType());
+    if (type.getRank() != 2 || type.getShape() != shape ||
+        shape[1] % kRowTile != 0 || !isMmaElement(type.getElementType()))
+      return emitOpError("xs, y and decays are [C, K] in bf16, f16 or f32, K a "
+                         "multiple of 16, got ")
+             << type;
+  }
+  if (getXs().empty() || getResults().size() != getXs().size() ||
+      getXPositions().size() != getXs().size() ||
+      getInclusive().size() != getXs().size())
+    return emitOpError("has a result, a position and a flag for each x, got ")
+           << getResults().size() << ", " << getXPositions().size() << " and "
+           << getInclusive().size() << " for " << getXs().size();
+  for (Type result : getResultTypes()) {
+    auto type = cast<RankedTensorType>(result);
+    auto layout = dyn_cast<AccAttr>(type.getEncoding());
+    if (!layout || layout.getColumns() != 1 || !type.getElementType().isF32() ||
+        type.getShape() != ArrayRef<int64_t>{shape[0], shape[0]} ||
+        layout.getWarps() * kRowTile < shape[0] || type != getResultTypes()[0])
+      return emitOpError(
+                 "results are [C, C] in f32 and layout acc with one part "
+                 "of columns and C / 16 warps or more, got ")
+             << type;
+  }
+  SmallVector<int64_t> positions(getXPositions());
+  positions.push_back(int64_t(getYPosition()));
+  for (int64_t position : positions)
+    if (position != 0 && position != 1)
+      return emitOpError("positions are 0 or 1, got ") << position;
+  if (!isMmaElement(getElement()))
+    return emitOpError("operands are rounded to bf16, f16 or f32, got ")
+           << getElement();
+  SmemType scratch = getScratch().getType();
+  int64_t needed = getScratchBytes(shape[0], getElement());
+  if (!scratch.isWhole() || !scratch.getElementType().isInteger(8) ||
+      scratch.getRank() != 1 || scratch.getStorageBytes() < needed)
+    return emitOpError("the scratch is a vector of at least ")
+           << needed << " i8, got " << scratch;
+  return success();
+}
+
 /// A slot for each row tile, and for each warp: what its row has left of the
 /// diagonal block in two 16-bit terms, or that block in f32, and the inverse of
 /// the block in two terms. Rows are 16 bytes longer than what they hold, so
@@ -428,6 +485,27 @@ LogicalResult ScanOp::verify() {
   if (isa<StridedAttr>(type.getEncoding()) && type.getElementType().isF32())
     return success();
   return emitOpError("sums f32 in layout strided, got ") << type;
+}
+
+LogicalResult ScanRowsOp::verify() {
+  auto type = cast<RankedTensorType>(getSource().getType());
+  auto layout = dyn_cast<AccAttr>(type.getEncoding());
+  if (!layout || !type.getElementType().isF32() || layout.getColumns() != 1)
+    return emitOpError("the source is f32 in layout acc with one part of "
+                       "columns, got ")
+           << type;
+  int64_t tiles = type.getDimSize(0) / kRowTile;
+  Value scratch = getScratch();
+  if ((tiles > 1) != bool(scratch))
+    return emitOpError("scratch is given for more than 16 rows, and only then, "
+                       "got ")
+           << type;
+  if (scratch && scratch.getType() != SmemType::get(getContext(),
+                                                    {tiles, type.getDimSize(1)},
+                                                    type.getElementType(), 0))
+    return emitOpError("the scratch has a row for each 16 rows, got ")
+           << scratch.getType();
+  return success();
 }
 
 LogicalResult IotaOp::verify() {

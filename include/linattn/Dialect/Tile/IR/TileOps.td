@@ -466,6 +466,69 @@ def Tile_UnitLowerInverseOp : Tile_Op<"unit_lower_inverse", [
   }];
 }
 
+def Tile_DecayMmaOp : Tile_Op<"decay_mma"> {
+  let summary = "products of rows with all that decays between them";
+  let description = [{
+    For each x of `xs`, with a = e^g of log decays g that are clamped at -10000:
+
+      p[i, j] = sum_k x[i, k] y[j, k] prod_{t between} a[t, k]   for j < i, else 0
+
+    where decay t is between if it comes after event y of row j and before event x of
+    row i: j < t < i always, t = i if `x_positions` is 1 (x comes after its row's
+    decay), t = j if `y_position` is 0 (y comes before it). `inclusive` adds the
+    diagonal, for a y that comes before x in its row.
+
+    No decay is divided by and no sums are subtracted: each factor is a product of
+    decays, at most 1, so that the result is right for every gate and an entry depends
+    on no gate of a later row. Inside 16 rows, pairs whose rows first differ in bit b
+    meet between two halves of 2^b rows: x times the decays since its half began, y
+    times those until its half ends, for b = 0 to 3, each an mma of the warp's own
+    registers. Other pairs meet between tiles of 16 rows: y times what is left of its
+    tile, x times all since then. Operands are rounded to `element` once (f32: three
+    tf32 products).
+
+    Rows stand on a warp for each 16 of them; warps exchange through the scratch.
+
+    Example:
+
+    ```mlir
+    %p, %q = tile.decay_mma (%k, %q), %k decay(%g) scratch(%s) x_positions = [1, 1]
+        y_position = 1 inclusive = [false, true] in bf16
+        : (!tile.smem<64x128xbf16, swizzle = 128>, !tile.smem<64x128xbf16, swizzle = 128>),
+          !tile.smem<64x128xbf16, swizzle = 128>, !tile.smem<64x128xf32, swizzle = 128>,
+          !tile.smem<8192xi8>
+        -> tensor<64x64xf32, #tile.acc<warps = 4>>, tensor<64x64xf32, #tile.acc<warps = 4>>
+    ```
+
+    Constraints:
+
+    * (decay_mma_c1) xs, y and the decays are [C, K] with K a multiple of 16, in bf16,
+      f16 or f32; one result for each x, [C, C] in f32 and `acc` with one part of
+      columns, C / 16 warps or more, all alike.
+    * (decay_mma_c2) Positions are 0 or 1; one position and one flag for each x.
+    * (decay_mma_c3) `element` is bf16, f16 or f32.
+    * (decay_mma_c4) The scratch is a whole tile of i8 with at least
+      `getScratchBytes` bytes.
+  }];
+  let arguments = (ins Arg<Variadic<Tile_Smem>, "", [MemRead]>:$xs,
+    Arg<Tile_Smem, "", [MemRead]>:$y, Arg<Tile_Smem, "", [MemRead]>:$decays,
+    Arg<Tile_Smem, "", [MemRead, MemWrite]>:$scratch, DenseI64ArrayAttr:$x_positions,
+    I64Attr:$y_position, DenseBoolArrayAttr:$inclusive, TypeAttr:$element);
+  let results = (outs Variadic<Tile_Fragment>:$results);
+  let assemblyFormat = [{
+    `(` $xs `)` `,` $y `decay` `(` $decays `)` `scratch` `(` $scratch `)`
+    `x_positions` `=` $x_positions `y_position` `=` $y_position
+    `inclusive` `=` $inclusive `in` $element attr-dict
+    `:` `(` type($xs) `)` `,` type($y) `,` type($decays) `,` type($scratch)
+    `->` type($results)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Bytes of scratch for C rows and operands of this type.
+    static int64_t getScratchBytes(int64_t rows, ::mlir::Type element);
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Registers
 //===----------------------------------------------------------------------===//
@@ -572,6 +635,33 @@ def Tile_ScanOp : Tile_Op<"scan", [Pure, AllTypesMatch<["source", "sum", "error"
   let arguments = (ins Tile_Fragment:$source, UnitAttr:$exclusive);
   let results = (outs Tile_Fragment:$sum, Tile_Fragment:$error);
   let assemblyFormat = "$source (`exclusive` $exclusive^)? attr-dict `:` type($source)";
+  let hasVerifier = 1;
+}
+
+def Tile_ScanRowsOp : Tile_Op<"scan_rows", [
+    TypesMatchWith<"result has the type of the source", "source", "result", "$_self">]> {
+  let summary = "running sums down the rows of a matrix, or up";
+  let description = [{
+    result[i, j] is the sum of source[t, j] over t <= i, or t >= i if `reverse`;
+    without t = i if `exclusive`. The order is fixed, and no sum sees a row outside of
+    its range. Several warps pass their sums on through the scratch tile, a row for
+    each 16 rows.
+
+    Example: `%s = tile.scan_rows %g reverse scratch(%t : !tile.smem<4x128xf32>) : tensor<64x128xf32, #tile.acc<warps = 4>>`
+
+    Constraints:
+
+    * (scan_rows_c1) The source is f32 in `acc` with one part of columns.
+    * (scan_rows_c2) Scratch is given for more than 16 rows, and only then, as
+      !tile.smem<(M / 16)xNxf32>.
+  }];
+  let arguments = (ins Tile_Fragment:$source, UnitAttr:$exclusive, UnitAttr:$reverse,
+    Arg<Optional<Tile_Smem>, "", [MemRead, MemWrite]>:$scratch);
+  let results = (outs Tile_Fragment:$result);
+  let assemblyFormat = [{
+    $source (`exclusive` $exclusive^)? (`reverse` $reverse^)?
+    (`scratch` `(` $scratch^ `:` type($scratch) `)`)? attr-dict `:` type($source)
+  }];
   let hasVerifier = 1;
 }
 
