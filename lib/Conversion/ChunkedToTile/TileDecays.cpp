@@ -133,8 +133,27 @@ Value TileEmitter::loadGates(Value gate) {
   return arith::MaximumFOp::create(builder, loc, g, constant(type, kLeastGate));
 }
 
+/// Whether all that is made of the value is rounded to 16 bits at last.
+static bool isRounded(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    if (isa<arith::TruncFOp>(user))
+      return true;
+    return isa<arith::MulFOp, arith::SelectOp>(user) &&
+           isRounded(user->getResult(0));
+  });
+}
+
 /// e^(sum of the decays between each event and the start or the end).
 Value TileEmitter::decayRows(DecayScanOp scan) {
+  Value &known = decays[{strip(scan.getGate()),
+                         (*scan.getPositions())[0] * 2 +
+                             (scan.getSpan() == DecaySpan::EventToEnd)}];
+  if (!known)
+    known = makeDecayRows(scan);
+  return known;
+}
+
+Value TileEmitter::makeDecayRows(DecayScanOp scan) {
   Value g = loadGates(scan.getGate());
   RankedTensorType type = tensorOf(g);
   bool toEnd = scan.getSpan() == DecaySpan::EventToEnd;
@@ -151,7 +170,10 @@ Value TileEmitter::decayRows(DecayScanOp scan) {
   Value sums = tile::ScanRowsOp::create(builder, loc, type, g,
                                         /*exclusive=*/!hasOwn,
                                         /*reverse=*/toEnd, scratch);
-  return math::ExpOp::create(builder, loc, sums);
+  return math::ExpOp::create(builder, loc, sums,
+                             isRounded(scan.getResult())
+                                 ? arith::FastMathFlags::afn
+                                 : arith::FastMathFlags::none);
 }
 
 /// e^(sum of all decays of the chunk).

@@ -681,6 +681,18 @@ static bool readsMatrix(Value value) {
   return llvm::any_of(inner->getOperands(), readsMatrix);
 }
 
+/// A scan of decays over K that an elementwise value is made of, if any.
+static DecayScanOp findScan(Value value) {
+  Operation *inner = value.getDefiningOp();
+  if (auto scan = dyn_cast_or_null<DecayScanOp>(inner))
+    return scan.isVectorDecay() ? scan : DecayScanOp();
+  if (inner && OpTrait::hasElementwiseMappableTraits(inner))
+    for (Value operand : inner->getOperands())
+      if (DecayScanOp scan = findScan(operand))
+        return scan;
+  return {};
+}
+
 SmallVector<Value> TileEmitter::getOffChain() {
   DenseSet<Value> onChain(op.getStateArgs().begin(), op.getStateArgs().end());
   auto isOn = [&](Value value) { return onChain.contains(value); };
@@ -711,7 +723,18 @@ SmallVector<Value> TileEmitter::getOffChain() {
     if (right.getDefiningOp() && !isOn(right))
       result.insert(right);
   }
-  return result.takeVector();
+  // What scans decays over K fills the registers: one after another, before
+  // anything else is kept there.
+  SmallVector<std::pair<int, Value>> order;
+  for (Value value : result) {
+    DecayScanOp scan = findScan(value);
+    order.push_back({scan ? int(scan.getSpan()) : INT_MAX, value});
+  }
+  // In place: std::stable_sort wants a buffer of a deprecated kind.
+  for (size_t i = 1; i < order.size(); ++i)
+    for (size_t j = i; j > 0 && order[j].first < order[j - 1].first; --j)
+      std::swap(order[j], order[j - 1]);
+  return llvm::map_to_vector(order, [](auto entry) { return entry.second; });
 }
 
 //===----------------------------------------------------------------------===//

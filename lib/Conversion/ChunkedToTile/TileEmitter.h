@@ -139,6 +139,7 @@ private:
   mlir::Value decayVector(DecayScanOp op);
   // Of decays over K: a matrix, a vector over K, a product of rows.
   mlir::Value decayRows(DecayScanOp op);
+  mlir::Value makeDecayRows(DecayScanOp op);
   mlir::Value decayColumns(DecayScanOp op);
   mlir::Value vectorProductFragment(DecayProductOp op);
   mlir::Value loadGates(mlir::Value gate);
@@ -160,6 +161,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> shareds, scalars;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> vectors;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, TwoFloat> prefixes;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> decays;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Type>, mlir::Value> narrowed;
 };
 

@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace linattn::device;
@@ -88,8 +89,10 @@ private:
     Cells before[2], after, all;
   };
 
-  Cells load(const SmemTile &tile, int64_t column);
-  Cells loadDecays(int64_t column);
+  Value pointerTo(const SmemTile &tile, const LaneSum &rows,
+                  const LaneSum &columns, int64_t row, int64_t column);
+  Cells load(const SmemTile &tile);
+  Cells loadDecays();
   void mergeLanes(Decays &decays, int64_t bit);
   void mergeRows(Decays &decays);
   Cells scale(const Cells &values, const Cells &by);
@@ -101,15 +104,16 @@ private:
                 Block &acc);
   void multiplyInside(const Operand &a, const Operand &b, Block &acc);
 
-  void addSlice(int64_t column);
+  /// All numbers that are summed, in one order.
+  SmallVector<Value *> accumulators();
+  void addSlice();
   void addInside(ArrayRef<Cells> xs, const Cells &y, Decays &decays);
-  void addEarlier(ArrayRef<Cells> xs, const Cells &y, const Decays &decays,
-                  int64_t buffer);
+  void addEarlier(ArrayRef<Cells> xs, const Cells &y, const Decays &decays);
   /// What another warp sees of a tile's slice.
-  void give(const Cells &y, const ColumnValues &all, int64_t buffer);
-  Operand takeOperand(int64_t tile, int64_t buffer);
-  ColumnValues takeDecays(int64_t tile, int64_t buffer);
-  Value slotPointer(int64_t buffer, Value tile, int64_t offset);
+  void give(const Cells &y, const ColumnValues &all);
+  Operand takeOperand(int64_t tile);
+  ColumnValues takeDecays(int64_t tile);
+  Value slotPointer(Value tile, int64_t offset);
 
   Registers gather(size_t number);
   Value pick(const Sums &sums, int64_t element, bool inclusive);
@@ -118,6 +122,8 @@ private:
   DecayMmaOp op;
   Type element;
   int64_t depth, tiles;
+  /// Which 16 columns it is at, as i32.
+  Value slice;
   std::vector<Sums> sums;
 };
 
@@ -142,12 +148,31 @@ DecayMma::DecayMma(Emitter &e, DecayMmaOp op)
 // Rows and decays
 //===----------------------------------------------------------------------===//
 
-Cells DecayMma::load(const SmemTile &tile, int64_t column) {
+/// A pointer into the slice: what depends on the slice is computed in the loop,
+/// which would be as long as K otherwise.
+Value DecayMma::pointerTo(const SmemTile &tile, const LaneSum &rows,
+                          const LaneSum &columns, int64_t row, int64_t column) {
+  int64_t bytes = tile.type.getElementBytes();
+  Value atRow = e.hoisted(
+      [&] { return e.addI(e.evaluate(rows), e.i32(tile.row + row)); });
+  Value inSlice = e.hoisted([&] {
+    return e.addI(e.evaluate(columns * bytes),
+                  e.i32((tile.column + column) * bytes));
+  });
+  Value byte = e.addI(e.mulI(slice, e.i32(kRowTile * bytes)), inSlice);
+  Value offset = e.storageOffset(tile.type, atRow, byte);
+  return e.advance(e.pointerTo(tile), offset);
+}
+
+Cells DecayMma::load(const SmemTile &tile) {
   LaneSum warpRows = LaneSum::ofWarp(tiles, kRowTile);
   Cells cells;
   Type stored = tile.type.getElementType();
   if (!stored.isF32() && hasMatrixRows(tile.type)) {
-    for (Value value : loadOperandA(e, tile, warpRows, 0, column)) {
+    Value pointer = pointerTo(tile, LaneSum::ofLane(1, 16, 1) + warpRows,
+                              LaneSum::ofLane(16, 2, 8), 0, 0);
+    for (Value value :
+         emitLdMatrix(e.builder, e.loc, pointer, 4, /*transposed=*/false)) {
       auto [first, second] =
           e.widenPair(e.bitcast(value, VectorType::get({2}, stored)));
       cells.append({first, second});
@@ -155,22 +180,27 @@ Cells DecayMma::load(const SmemTile &tile, int64_t column) {
     return cells;
   }
   LaneSum rows = LaneSum::ofLane(4, 8, 1) + warpRows;
-  for (int64_t m = 0; m < kCells / 2; ++m)
-    for (Value value :
-         loadPair(e, tile, rows, LaneSum::ofLane(1, 4, 2), m % 2 * 8,
-                  column + m / 2 * 8, /*alongColumns=*/true))
+  for (int64_t m = 0; m < kCells / 2; ++m) {
+    Value pointer =
+        pointerTo(tile, rows, LaneSum::ofLane(1, 4, 2), m % 2 * 8, m / 2 * 8);
+    Value pair = e.load(VectorType::get({2}, stored), pointer,
+                        2 * tile.type.getElementBytes());
+    for (int64_t j : {0, 1}) {
+      Value value = e.extract(pair, j);
       cells.push_back(stored.isF32() ? value
                                      : arith::ExtFOp::create(
                                            e.builder, e.loc,
                                            e.builder.getF32Type(), value));
+    }
+  }
   return cells;
 }
 
 /// e^-10000 is 0 in f32 already, and what is multiplied stays a number.
 static constexpr double kLeastGate = -1e4;
 
-Cells DecayMma::loadDecays(int64_t column) {
-  Cells cells = load(e.tiles.lookup(op.getDecays()), column);
+Cells DecayMma::loadDecays() {
+  Cells cells = load(e.tiles.lookup(op.getDecays()));
   for (Value &cell : cells) {
     // maximumf keeps NaN.
     cell = arith::MaximumFOp::create(e.builder, e.loc, cell, e.f32(kLeastGate));
@@ -316,21 +346,20 @@ void DecayMma::addInside(ArrayRef<Cells> xs, const Cells &y, Decays &decays) {
 
 static constexpr int64_t kDecayBytes = kColumns * 4;
 
-Value DecayMma::slotPointer(int64_t buffer, Value tile, int64_t offset) {
-  int64_t laneBytes =
-      DecayMmaOp::getScratchBytes(kRowTile, element) / 2 / kWarpSize;
-  int64_t slotBytes = laneBytes * kWarpSize;
+Value DecayMma::slotPointer(Value tile, int64_t offset) {
+  int64_t slotBytes = DecayMmaOp::getScratchBytes(kRowTile, element) / 2;
   // Pieces of 16 bytes of all lanes stand beside each other.
   Value start = e.hoisted([&] {
     Value at = e.mulI(e.lane, e.i32(16));
     return tile ? e.addI(at, e.mulI(tile, e.i32(slotBytes))) : at;
   });
-  Value pointer =
-      e.advance(e.pointerTo(e.tiles.lookup(op.getScratch())), start);
-  return e.advance(pointer, buffer * tiles * slotBytes + offset * kWarpSize);
+  Value buffer = e.mulI(e.remI(slice, 2), e.i32(tiles * slotBytes));
+  Value pointer = e.pointerTo(e.tiles.lookup(op.getScratch()));
+  pointer = e.advance(e.advance(pointer, start), buffer);
+  return e.advance(pointer, offset * kWarpSize);
 }
 
-void DecayMma::give(const Cells &y, const ColumnValues &all, int64_t buffer) {
+void DecayMma::give(const Cells &y, const ColumnValues &all) {
   SmallVector<Value> registers;
   if (element.isF32())
     registers.append(y.begin(), y.end());
@@ -339,17 +368,16 @@ void DecayMma::give(const Cells &y, const ColumnValues &all, int64_t buffer) {
   auto type = cast<RankedTensorType>(op.getResultTypes()[0]);
   e.when(e.isWriter(type), [&] {
     Value own = ownTile(e, tiles);
-    e.store(e.vectorOf(all), slotPointer(buffer, own, 0), 16);
+    e.store(e.vectorOf(all), slotPointer(own, 0), 16);
     for (size_t i = 0; i < registers.size(); i += 4)
       e.store(e.vectorOf(ArrayRef(registers).slice(i, 4)),
-              slotPointer(buffer, own, kDecayBytes + 4 * i), 16);
+              slotPointer(own, kDecayBytes + 4 * i), 16);
   });
 }
 
-Operand DecayMma::takeOperand(int64_t tile, int64_t buffer) {
+Operand DecayMma::takeOperand(int64_t tile) {
   int64_t slotBytes = DecayMmaOp::getScratchBytes(kRowTile, element) / 2;
-  Value slot = slotPointer(buffer, {}, kDecayBytes);
-  slot = e.advance(slot, tile * slotBytes);
+  Value slot = e.advance(slotPointer({}, kDecayBytes), tile * slotBytes);
   Type type = element.isF32() ? Type(e.builder.getF32Type())
                               : Type(e.builder.getI32Type());
   Cells values;
@@ -364,9 +392,9 @@ Operand DecayMma::takeOperand(int64_t tile, int64_t buffer) {
   return {values, {}};
 }
 
-ColumnValues DecayMma::takeDecays(int64_t tile, int64_t buffer) {
+ColumnValues DecayMma::takeDecays(int64_t tile) {
   int64_t slotBytes = DecayMmaOp::getScratchBytes(kRowTile, element) / 2;
-  Value slot = e.advance(slotPointer(buffer, {}, 0), tile * slotBytes);
+  Value slot = e.advance(slotPointer({}, 0), tile * slotBytes);
   Value piece =
       e.load(VectorType::get({kColumns}, e.builder.getF32Type()), slot, 16);
   ColumnValues values;
@@ -376,11 +404,11 @@ ColumnValues DecayMma::takeDecays(int64_t tile, int64_t buffer) {
 }
 
 void DecayMma::addEarlier(ArrayRef<Cells> xs, const Cells &y,
-                          const Decays &decays, int64_t buffer) {
+                          const Decays &decays) {
   ColumnValues all(kColumns);
   for (int64_t i = 0; i < kCells; ++i)
     all[columnOf(i)] = decays.all[i];
-  give(scale(y, decays.after), all, buffer);
+  give(scale(y, decays.after), all);
   emitBarrier(e.builder, e.loc);
   SmallVector<Cells, 2> left;
   for (auto [number, x] : llvm::enumerate(xs))
@@ -390,7 +418,7 @@ void DecayMma::addEarlier(ArrayRef<Cells> xs, const Cells &y,
   ColumnValues between;
   for (int64_t j = tiles - 2; j >= 0; --j) {
     if (j < tiles - 2) {
-      ColumnValues next = takeDecays(j + 1, buffer);
+      ColumnValues next = takeDecays(j + 1);
       Value isBetween =
           e.hoisted([&] { return e.isLess(e.i32(j + 1), ownTile(e, tiles)); });
       for (int64_t i = 0; i < kColumns; ++i)
@@ -399,7 +427,7 @@ void DecayMma::addEarlier(ArrayRef<Cells> xs, const Cells &y,
             e.f32(1));
       between = next;
     }
-    Operand right = takeOperand(j, buffer);
+    Operand right = takeOperand(j);
     for (auto [number, x] : llvm::enumerate(left)) {
       Cells cells = x;
       if (!between.empty())
@@ -412,20 +440,20 @@ void DecayMma::addEarlier(ArrayRef<Cells> xs, const Cells &y,
   }
 }
 
-void DecayMma::addSlice(int64_t column) {
-  Cells y = load(e.tiles.lookup(op.getY()), column);
+void DecayMma::addSlice() {
+  Cells y = load(e.tiles.lookup(op.getY()));
   SmallVector<Cells, 2> xs;
   for (Value x : op.getXs())
-    xs.push_back(x == op.getY() ? y : load(e.tiles.lookup(x), column));
+    xs.push_back(x == op.getY() ? y : load(e.tiles.lookup(x)));
   Decays decays;
-  decays.all = loadDecays(column);
+  decays.all = loadDecays();
   Cells ones(kCells, e.f32(1));
   decays.before[0] = ones;
   decays.before[1] = decays.all;
   decays.after = op.getYPosition() == 0 ? decays.all : ones;
   addInside(xs, y, decays);
   if (tiles > 1)
-    addEarlier(xs, y, decays, column / kRowTile % 2);
+    addEarlier(xs, y, decays);
 }
 
 //===----------------------------------------------------------------------===//
@@ -490,9 +518,48 @@ Registers DecayMma::gather(size_t number) {
   return result;
 }
 
+SmallVector<Value *> DecayMma::accumulators() {
+  SmallVector<Value *> result;
+  auto append = [&](Block &block) {
+    for (Value &value : block)
+      result.push_back(&value);
+  };
+  for (auto [number, sum] : llvm::enumerate(sums)) {
+    for (Block &bit : sum.bits)
+      append(bit);
+    if (op.getInclusive()[number])
+      append(sum.equal);
+    append(sum.halves);
+    for (Block &block : sum.earlier)
+      append(block);
+  }
+  return result;
+}
+
 void DecayMma::run() {
-  for (int64_t column = 0; column < depth; column += kRowTile)
-    addSlice(column);
+  SmallVector<Value *> carried = accumulators();
+  SmallVector<Value> initial;
+  for (Value *value : carried)
+    initial.push_back(*value);
+  auto index = [&](int64_t value) -> Value {
+    return e.constant(e.builder.getIndexAttr(value));
+  };
+  auto loop = scf::ForOp::create(e.builder, e.loc, index(0),
+                                 index(depth / kRowTile), index(1), initial);
+  {
+    OpBuilder::InsertionGuard guard(e.builder);
+    e.builder.setInsertionPointToStart(loop.getBody());
+    for (auto [value, arg] : llvm::zip(carried, loop.getRegionIterArgs()))
+      *value = arg;
+    slice = e.toI32(loop.getInductionVar());
+    addSlice();
+    SmallVector<Value> next;
+    for (Value *value : carried)
+      next.push_back(*value);
+    scf::YieldOp::create(e.builder, e.loc, next);
+  }
+  for (auto [value, result] : llvm::zip(carried, loop.getResults()))
+    *value = result;
   for (auto [number, result] : llvm::enumerate(op.getResults()))
     e.fragments[result] = gather(number);
 }

@@ -325,9 +325,10 @@ LogicalResult DecayMmaOp::verify() {
   for (Value tile : tiles) {
     auto type = cast<SmemType>(tile.getType());
     if (type.getRank() != 2 || type.getShape() != shape ||
-        shape[1] % kRowTile != 0 || !isMmaElement(type.getElementType()))
+        shape[1] % kRowTile != 0 || !isMmaElement(type.getElementType()) ||
+        type.getTransposed())
       return emitOpError("xs, y and decays are [C, K] in bf16, f16 or f32, K a "
-                         "multiple of 16, got ")
+                         "multiple of 16, not transposed, got ")
              << type;
   }
   if (getXs().empty() || getResults().size() != getXs().size() ||
