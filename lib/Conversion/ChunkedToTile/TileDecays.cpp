@@ -178,7 +178,17 @@ Value TileEmitter::makeDecayRows(DecayScanOp scan) {
 
 /// e^(sum of all decays of the chunk).
 Value TileEmitter::decayColumns(DecayScanOp scan) {
-  Value sums = sumRows(tile::Combine::Add, loadGates(scan.getGate()));
+  Value gate = strip(scan.getGate());
+  Attribute lanes = getLanes(scan.getResult());
+  RankedTensorType type = getVectorType(scan.getResult(), lanes);
+  Value sums;
+  for (auto product : op.getBlock()->getOps<DecayProductOp>())
+    if (product.isVectorDecay() && strip(product.getGate()) == gate)
+      getFragment(product.getResult(), false);
+  if (Value smem = gateSums.lookup(gate))
+    sums = tile::LocalLoadOp::create(builder, loc, type, smem);
+  else
+    sums = convertVector(sumRows(tile::Combine::Add, loadGates(gate)), lanes);
   return math::ExpOp::create(builder, loc, sums);
 }
 
@@ -189,8 +199,65 @@ Value TileEmitter::getRows(Value value) {
   return getShared(value);
 }
 
+namespace {
+/// round(rows o e^(decays from the start or to the end)).
+struct DecayedRows {
+  DecayScanOp scan;
+  Value rows;
+};
+} // namespace
+
+static std::optional<DecayedRows> matchDecayedRows(Value value) {
+  auto rounded = value.getDefiningOp<arith::TruncFOp>();
+  auto product = rounded ? rounded.getIn().getDefiningOp<arith::MulFOp>()
+                         : arith::MulFOp();
+  if (!product)
+    return std::nullopt;
+  for (bool second : {false, true}) {
+    auto scan = product->getOperand(second).getDefiningOp<DecayScanOp>();
+    if (scan && scan.isVectorDecay() && scan.getPositions())
+      return DecayedRows{scan, product->getOperand(!second)};
+  }
+  return std::nullopt;
+}
+
+/// Which rows of a product these are, as `target_of` of tile.decay_mma counts.
+std::optional<int64_t>
+TileEmitter::findTarget(ArrayRef<DecayProductOp> products, Value value) {
+  std::optional<DecayedRows> match = matchDecayedRows(value);
+  DecayProductOp first = products.front();
+  if (!match ||
+      tensorOf(value).getElementType() !=
+          operandType(first.getMma(), context) ||
+      strip(match->scan.getGate()) != strip(first.getGate()))
+    return std::nullopt;
+  int64_t position = (*match->scan.getPositions())[0];
+  Value rows = strip(match->rows);
+  if (match->scan.getSpan() == DecaySpan::EventToEnd) {
+    if (rows == strip(first.getY()) && position == first.getYPositions()[0])
+      return products.size();
+    return std::nullopt;
+  }
+  for (size_t number = 0; number < products.size(); ++number) {
+    DecayProductOp product = products[number];
+    if (rows == strip(product.getX()) && position == product.getXPositions()[0])
+      return number;
+  }
+  return std::nullopt;
+}
+
+bool TileEmitter::makeWithProducts(Value value) {
+  for (auto product : op.getBlock()->getOps<DecayProductOp>())
+    if (product.isVectorDecay() && findTarget({product}, value) &&
+        !fragments.contains({product.getResult(), false})) {
+      getFragment(product.getResult(), false);
+      break;
+    }
+  return shareds.contains(value);
+}
+
 /// Products with one y and its decays go together: half of their work is the
-/// same.
+/// same. So do the rows that enter and leave the chunk.
 Value TileEmitter::vectorProductFragment(DecayProductOp product) {
   constexpr size_t kMostProducts = 2;
   auto isLike = [&](DecayProductOp other) {
@@ -217,18 +284,40 @@ Value TileEmitter::vectorProductFragment(DecayProductOp product) {
     types.push_back(getFragmentType(each.getResult(), false));
   }
   Value y = getRows(product.getY()), gates = getShared(product.getGate());
+  auto allocate = [&](tile::SmemType type) -> Value {
+    return tile::AllocOp::create(builder, loc, type, IntegerAttr());
+  };
+  SmallVector<Value> targets;
+  SmallVector<int64_t> targetOf;
+  for (auto rounded : op.getBlock()->getOps<arith::TruncFOp>()) {
+    Value value = rounded.getResult();
+    std::optional<int64_t> of = findTarget(all, value);
+    if (!of || shareds.contains(value))
+      continue;
+    const int64_t *known = llvm::find(targetOf, *of);
+    if (known == targetOf.end()) {
+      targets.push_back(allocate(getSharedType(value)));
+      targetOf.push_back(*of);
+      shareds[value] = targets.back();
+    } else {
+      shareds[value] = targets[known - targetOf.begin()];
+    }
+  }
+  Value &sums = gateSums[strip(product.getGate())];
+  Value newSums;
+  if (!sums)
+    sums = newSums = allocate(tile::SmemType::get(
+        context, {getTileSize(product.getGate(), 1)}, builder.getF32Type(), 0));
   int64_t rows = tensorOf(product.getResult()).getDimSize(0);
-  Value scratch = tile::AllocOp::create(
-      builder, loc,
-      tile::SmemType::get(context,
-                          {tile::DecayMmaOp::getScratchBytes(rows, element)},
-                          builder.getI8Type(), 0),
-      IntegerAttr());
+  Value scratch = allocate(tile::SmemType::get(
+      context, {tile::DecayMmaOp::getScratchBytes(rows, element)},
+      builder.getI8Type(), 0));
   auto made = tile::DecayMmaOp::create(
-      builder, loc, types, xs, y, gates, scratch,
+      builder, loc, types, xs, y, gates, scratch, targets, newSums,
       builder.getDenseI64ArrayAttr(positions),
       builder.getI64IntegerAttr(product.getYPositions()[0]),
-      builder.getDenseBoolArrayAttr(inclusive), TypeAttr::get(element));
+      builder.getDenseBoolArrayAttr(inclusive),
+      builder.getDenseI64ArrayAttr(targetOf), TypeAttr::get(element));
   for (auto [each, result] : llvm::zip(all, made.getResults()))
     fragments[{each.getResult(), false}] = result;
   return made.getResults()[0];

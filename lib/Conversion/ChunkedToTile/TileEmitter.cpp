@@ -172,8 +172,8 @@ Value TileEmitter::getFragment(Value value, bool transposed) {
 
 Value TileEmitter::getShared(Value value) {
   value = strip(value);
-  if (Value known = shareds.lookup(value))
-    return known;
+  if (shareds.contains(value) || makeWithProducts(value))
+    return shareds.lookup(value);
   Value made;
   if (auto transpose = value.getDefiningOp<linalg::TransposeOp>()) {
     made = transposedView(getShared(transpose.getInput()));
@@ -511,8 +511,6 @@ Attribute TileEmitter::naturalLayout(Value value) {
     return getLanes(value);
   if (isa<tensor::ExtractSliceOp>(inner))
     return tile::ColAttr::get(context);
-  if (auto scan = dyn_cast<DecayScanOp>(inner); scan && scan.isVectorDecay())
-    return getCol();
   if (auto reduce = dyn_cast<linalg::ReduceOp>(inner)) {
     Value input = reduce.getInputs()[0];
     bool alongRows = reduce.getDimensions() == ArrayRef<int64_t>{1};

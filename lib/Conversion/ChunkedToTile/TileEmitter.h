@@ -143,6 +143,11 @@ private:
   mlir::Value decayColumns(DecayScanOp op);
   mlir::Value vectorProductFragment(DecayProductOp op);
   mlir::Value loadGates(mlir::Value gate);
+  std::optional<int64_t> findTarget(llvm::ArrayRef<DecayProductOp> products,
+                                    mlir::Value value);
+  /// Whether the value stands in shared memory after the product that makes it
+  /// on its way, if one does.
+  bool makeWithProducts(mlir::Value value);
   /// The rows before they were widened, in shared memory.
   mlir::Value getRows(mlir::Value value);
   mlir::Value gamma(DecayProductOp op, mlir::RankedTensorType type,
@@ -158,7 +163,7 @@ private:
   mlir::MLIRContext *context;
   mlir::Value rows;
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> fragments;
-  llvm::DenseMap<mlir::Value, mlir::Value> shareds, scalars;
+  llvm::DenseMap<mlir::Value, mlir::Value> shareds, scalars, gateSums;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> vectors;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, TwoFloat> prefixes;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> decays;

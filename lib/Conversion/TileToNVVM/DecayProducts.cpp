@@ -92,7 +92,8 @@ private:
   Value pointerTo(const SmemTile &tile, const LaneSum &rows,
                   const LaneSum &columns, int64_t row, int64_t column);
   Cells load(const SmemTile &tile);
-  Cells loadDecays();
+  Cells loadGates();
+  Cells exponential(const Cells &gates);
   void mergeLanes(Decays &decays, int64_t bit);
   void mergeRows(Decays &decays);
   Cells scale(const Cells &values, const Cells &by);
@@ -108,12 +109,17 @@ private:
   SmallVector<Value *> accumulators();
   void addSlice();
   void addInside(ArrayRef<Cells> xs, const Cells &y, Decays &decays);
-  void addEarlier(ArrayRef<Cells> xs, const Cells &y, const Decays &decays);
+  void addEarlier(ArrayRef<Cells> xs, Decays &decays);
+  void writeTargets(ArrayRef<Cells> xs, const Cells &y, const Decays &decays);
+  void writeTarget(const SmemTile &tile, const Cells &rows);
+  ColumnValues sumRows(const Cells &cells);
+  void writeSums(const ColumnValues &own);
   /// What another warp sees of a tile's slice.
-  void give(const Cells &y, const ColumnValues &all);
+  void give(const Cells &y, const ColumnValues &all, const ColumnValues &sum);
   Operand takeOperand(int64_t tile);
-  ColumnValues takeDecays(int64_t tile);
-  Value slotPointer(Value tile, int64_t offset);
+  enum Place : int64_t { AllDecays, Sum, Y };
+  ColumnValues takeColumns(int64_t tile, Place place);
+  Value slotPointer(Value tile, int64_t place);
 
   Registers gather(size_t number);
   Value pick(const Sums &sums, int64_t element, bool inclusive);
@@ -199,20 +205,27 @@ Cells DecayMma::load(const SmemTile &tile) {
 /// e^-10000 is 0 in f32 already, and what is multiplied stays a number.
 static constexpr double kLeastGate = -1e4;
 
-Cells DecayMma::loadDecays() {
+/// Log decays, clamped.
+Cells DecayMma::loadGates() {
   Cells cells = load(e.tiles.lookup(op.getDecays()));
-  for (Value &cell : cells) {
-    // maximumf keeps NaN.
+  // maximumf keeps NaN.
+  for (Value &cell : cells)
     cell = arith::MaximumFOp::create(e.builder, e.loc, cell, e.f32(kLeastGate));
+  return cells;
+}
+
+Cells DecayMma::exponential(const Cells &gates) {
+  Cells result;
+  for (Value gate : gates) {
     // What is rounded to 16 bits next needs no better exponential than the
     // device's.
     if (element.isF32())
-      cell = math::ExpOp::create(e.builder, e.loc, cell);
+      result.push_back(math::ExpOp::create(e.builder, e.loc, gate));
     else
-      cell = emitExp2Approx(e.builder, e.loc,
-                            e.mulF(cell, e.f32(1.4426950408889634)));
+      result.push_back(emitExp2Approx(e.builder, e.loc,
+                                      e.mulF(gate, e.f32(1.4426950408889634))));
   }
-  return cells;
+  return result;
 }
 
 Cells DecayMma::scale(const Cells &values, const Cells &by) {
@@ -344,11 +357,10 @@ void DecayMma::addInside(ArrayRef<Cells> xs, const Cells &y, Decays &decays) {
 // Two buffers in turn, with a slot per tile of what each of its lanes has: a
 // lane of another warp needs the same registers.
 
-static constexpr int64_t kDecayBytes = kColumns * 4;
-
-Value DecayMma::slotPointer(Value tile, int64_t offset) {
+/// Pieces of 16 bytes of all lanes stand beside each other, one kind after the
+/// other.
+Value DecayMma::slotPointer(Value tile, int64_t place) {
   int64_t slotBytes = DecayMmaOp::getScratchBytes(kRowTile, element) / 2;
-  // Pieces of 16 bytes of all lanes stand beside each other.
   Value start = e.hoisted([&] {
     Value at = e.mulI(e.lane, e.i32(16));
     return tile ? e.addI(at, e.mulI(tile, e.i32(slotBytes))) : at;
@@ -356,10 +368,11 @@ Value DecayMma::slotPointer(Value tile, int64_t offset) {
   Value buffer = e.mulI(e.remI(slice, 2), e.i32(tiles * slotBytes));
   Value pointer = e.pointerTo(e.tiles.lookup(op.getScratch()));
   pointer = e.advance(e.advance(pointer, start), buffer);
-  return e.advance(pointer, offset * kWarpSize);
+  return e.advance(pointer, place * 16 * kWarpSize);
 }
 
-void DecayMma::give(const Cells &y, const ColumnValues &all) {
+void DecayMma::give(const Cells &y, const ColumnValues &all,
+                    const ColumnValues &sum) {
   SmallVector<Value> registers;
   if (element.isF32())
     registers.append(y.begin(), y.end());
@@ -368,16 +381,18 @@ void DecayMma::give(const Cells &y, const ColumnValues &all) {
   auto type = cast<RankedTensorType>(op.getResultTypes()[0]);
   e.when(e.isWriter(type), [&] {
     Value own = ownTile(e, tiles);
-    e.store(e.vectorOf(all), slotPointer(own, 0), 16);
+    e.store(e.vectorOf(all), slotPointer(own, AllDecays), 16);
+    if (!sum.empty())
+      e.store(e.vectorOf(sum), slotPointer(own, Sum), 16);
     for (size_t i = 0; i < registers.size(); i += 4)
       e.store(e.vectorOf(ArrayRef(registers).slice(i, 4)),
-              slotPointer(own, kDecayBytes + 4 * i), 16);
+              slotPointer(own, Y + i / 4), 16);
   });
 }
 
 Operand DecayMma::takeOperand(int64_t tile) {
   int64_t slotBytes = DecayMmaOp::getScratchBytes(kRowTile, element) / 2;
-  Value slot = e.advance(slotPointer({}, kDecayBytes), tile * slotBytes);
+  Value slot = e.advance(slotPointer({}, Y), tile * slotBytes);
   Type type = element.isF32() ? Type(e.builder.getF32Type())
                               : Type(e.builder.getI32Type());
   Cells values;
@@ -392,9 +407,9 @@ Operand DecayMma::takeOperand(int64_t tile) {
   return {values, {}};
 }
 
-ColumnValues DecayMma::takeDecays(int64_t tile) {
+ColumnValues DecayMma::takeColumns(int64_t tile, Place place) {
   int64_t slotBytes = DecayMmaOp::getScratchBytes(kRowTile, element) / 2;
-  Value slot = e.advance(slotPointer({}, 0), tile * slotBytes);
+  Value slot = e.advance(slotPointer({}, place), tile * slotBytes);
   Value piece =
       e.load(VectorType::get({kColumns}, e.builder.getF32Type()), slot, 16);
   ColumnValues values;
@@ -403,13 +418,20 @@ ColumnValues DecayMma::takeDecays(int64_t tile) {
   return values;
 }
 
-void DecayMma::addEarlier(ArrayRef<Cells> xs, const Cells &y,
-                          const Decays &decays) {
-  ColumnValues all(kColumns);
+static Cells scaleColumns(Emitter &e, const Cells &cells,
+                          const ColumnValues &by) {
+  if (by.empty())
+    return cells;
+  Cells result;
   for (int64_t i = 0; i < kCells; ++i)
-    all[columnOf(i)] = decays.all[i];
-  give(scale(y, decays.after), all);
-  emitBarrier(e.builder, e.loc);
+    result.push_back(e.mulF(cells[i], by[columnOf(i)]));
+  return result;
+}
+
+/// Products with the tiles before; then the decays since the start and until
+/// the end of the chunk instead of the tile.
+void DecayMma::addEarlier(ArrayRef<Cells> xs, Decays &decays) {
+  Value own = ownTile(e, tiles), one = e.f32(1);
   SmallVector<Cells, 2> left;
   for (auto [number, x] : llvm::enumerate(xs))
     left.push_back(scale(x, decays.before[op.getXPositions()[number]]));
@@ -417,27 +439,95 @@ void DecayMma::addEarlier(ArrayRef<Cells> xs, const Cells &y,
   // what nobody reads.
   ColumnValues between;
   for (int64_t j = tiles - 2; j >= 0; --j) {
-    if (j < tiles - 2) {
-      ColumnValues next = takeDecays(j + 1);
-      Value isBetween =
-          e.hoisted([&] { return e.isLess(e.i32(j + 1), ownTile(e, tiles)); });
-      for (int64_t i = 0; i < kColumns; ++i)
-        next[i] = e.select(
-            isBetween, between.empty() ? next[i] : e.mulF(between[i], next[i]),
-            e.f32(1));
-      between = next;
-    }
     Operand right = takeOperand(j);
     for (auto [number, x] : llvm::enumerate(left)) {
-      Cells cells = x;
-      if (!between.empty())
-        for (int64_t i = 0; i < kCells; ++i)
-          cells[i] = e.mulF(cells[i], between[columnOf(i)]);
-      Operand a = operand(cells);
+      Operand a = operand(scaleColumns(e, x, between));
       for (int64_t block : {0, 1})
         multiply(a, -1, right, block, sums[number].earlier[2 * j + block]);
     }
+    ColumnValues next = takeColumns(j, AllDecays);
+    Value isBetween = e.hoisted([&] { return e.isLess(e.i32(j), own); });
+    for (int64_t i = 0; i < kColumns; ++i)
+      next[i] = e.select(
+          isBetween, between.empty() ? next[i] : e.mulF(between[i], next[i]),
+          one);
+    between = next;
   }
+  if (op.getTargets().empty())
+    return;
+  for (Cells &before : decays.before)
+    before = scaleColumns(e, before, between);
+  for (int64_t j = 1; j < tiles; ++j) {
+    ColumnValues next = takeColumns(j, AllDecays);
+    Value isAfter = e.hoisted([&] { return e.isLess(own, e.i32(j)); });
+    for (Value &value : next)
+      value = e.select(isAfter, value, one);
+    decays.after = scaleColumns(e, decays.after, next);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Rows with their decays
+//===----------------------------------------------------------------------===//
+
+void DecayMma::writeTarget(const SmemTile &tile, const Cells &rows) {
+  LaneSum warpRows = LaneSum::ofWarp(tiles, kRowTile);
+  SmallVector<Value, kCells> registers = operand(rows).high;
+  auto type = cast<RankedTensorType>(op.getResultTypes()[0]);
+  e.when(e.isWriter(type), [&] {
+    if (e.capability >= 90 && hasMatrixRows(tile.type)) {
+      emitStMatrix(e.builder, e.loc,
+                   pointerTo(tile, LaneSum::ofLane(1, 16, 1) + warpRows,
+                             LaneSum::ofLane(16, 2, 8), 0, 0),
+                   registers, /*transposed=*/false);
+      return;
+    }
+    for (auto [m, value] : llvm::enumerate(registers))
+      e.store(value,
+              pointerTo(tile, LaneSum::ofLane(4, 8, 1) + warpRows,
+                        LaneSum::ofLane(1, 4, 2), m % 2 * 8, m / 2 * 8),
+              4);
+  });
+}
+
+void DecayMma::writeTargets(ArrayRef<Cells> xs, const Cells &y,
+                            const Decays &decays) {
+  for (auto [of, target] : llvm::zip(op.getTargetOf(), op.getTargets())) {
+    bool isY = of == int64_t(xs.size());
+    writeTarget(e.tiles.lookup(target),
+                isY ? scale(y, decays.after)
+                    : scale(xs[of], decays.before[op.getXPositions()[of]]));
+  }
+}
+
+/// Sums over the 16 rows of the warp.
+ColumnValues DecayMma::sumRows(const Cells &cells) {
+  ColumnValues result(kColumns);
+  for (int64_t i = 0; i < kCells; ++i) {
+    Value &sum = result[columnOf(i)];
+    sum = sum ? e.addF(sum, cells[i]) : cells[i];
+  }
+  for (Value &sum : result)
+    for (int64_t bit = 0; bit < kLaneBits; ++bit)
+      sum = e.addF(sum, otherHalf(e, sum, bit));
+  return result;
+}
+
+void DecayMma::writeSums(const ColumnValues &own) {
+  ColumnValues all = own;
+  for (int64_t tile = 0; tile < tiles && tiles > 1; ++tile) {
+    ColumnValues next = takeColumns(tile, Sum);
+    for (int64_t i = 0; i < kColumns; ++i)
+      all[i] = tile == 0 ? next[i] : e.addF(all[i], next[i]);
+  }
+  SmemTile tile = e.tiles.lookup(op.getSums());
+  // Lanes 0 to 3 of the first warp hold all 16 columns.
+  Value isWriter = e.hoisted([&] { return e.isLess(e.thread, e.i32(4)); });
+  e.when(isWriter, [&] {
+    for (int64_t i = 0; i < kColumns; i += 2)
+      e.store(e.pack(all[i], all[i + 1]),
+              pointerTo(tile, {}, LaneSum::ofLane(1, 4, 2), 0, i / 2 * 8), 8);
+  });
 }
 
 void DecayMma::addSlice() {
@@ -445,15 +535,28 @@ void DecayMma::addSlice() {
   SmallVector<Cells, 2> xs;
   for (Value x : op.getXs())
     xs.push_back(x == op.getY() ? y : load(e.tiles.lookup(x)));
+  Cells gates = loadGates();
   Decays decays;
-  decays.all = loadDecays();
+  decays.all = exponential(gates);
   Cells ones(kCells, e.f32(1));
   decays.before[0] = ones;
   decays.before[1] = decays.all;
   decays.after = op.getYPosition() == 0 ? decays.all : ones;
+  ColumnValues sum;
+  if (op.getSums())
+    sum = sumRows(gates);
   addInside(xs, y, decays);
-  if (tiles > 1)
-    addEarlier(xs, y, decays);
+  if (tiles > 1) {
+    ColumnValues all(kColumns);
+    for (int64_t i = 0; i < kCells; ++i)
+      all[columnOf(i)] = decays.all[i];
+    give(scale(y, decays.after), all, sum);
+    emitBarrier(e.builder, e.loc);
+    addEarlier(xs, decays);
+  }
+  writeTargets(xs, y, decays);
+  if (op.getSums())
+    writeSums(sum);
 }
 
 //===----------------------------------------------------------------------===//

@@ -308,9 +308,9 @@ LogicalResult MmaWaitOp::verify() {
 }
 
 /// Twice, for slices of 16 columns in turn: of each 16 rows an operand of 16 x
-/// 16 and 16 decays, as lanes hold them.
+/// 16, 16 decays and 16 sums, as lanes hold them.
 int64_t DecayMmaOp::getScratchBytes(int64_t rows, Type element) {
-  int64_t laneBytes = (element.isF32() ? 32 : 16) + 16;
+  int64_t laneBytes = (element.isF32() ? 32 : 16) + 2 * 16;
   return 2 * rows / kRowTile * kWarpSize * laneBytes;
 }
 
@@ -356,6 +356,26 @@ LogicalResult DecayMmaOp::verify() {
   if (!isMmaElement(getElement()))
     return emitOpError("operands are rounded to bf16, f16 or f32, got ")
            << getElement();
+  if (getTargetOf().size() != getTargets().size())
+    return emitOpError("has a number of rows for each target, got ")
+           << getTargetOf().size() << " for " << getTargets().size();
+  for (auto [of, target] : llvm::zip(getTargetOf(), getTargets())) {
+    if (of < 0 || of > int64_t(getXs().size()))
+      return emitOpError("targets are of an x or, after them, of y, got ")
+             << of;
+    auto type = cast<SmemType>(target.getType());
+    if (type.getRank() != 2 || type.getShape() != shape ||
+        type.getElementType() != getElement() || getElement().isF32() ||
+        type.getTransposed())
+      return emitOpError("targets are [C, K] in a 16-bit element type of the "
+                         "operands, not transposed, got ")
+             << type;
+  }
+  if (getSums()) {
+    SmemType type = getSums().getType();
+    if (type.getShape() != shape.drop_front() || !type.getElementType().isF32())
+      return emitOpError("sums are [K] in f32, got ") << type;
+  }
   SmemType scratch = getScratch().getType();
   int64_t needed = getScratchBytes(shape[0], getElement());
   if (!scratch.isWhole() || !scratch.getElementType().isInteger(8) ||

@@ -466,7 +466,7 @@ def Tile_UnitLowerInverseOp : Tile_Op<"unit_lower_inverse", [
   }];
 }
 
-def Tile_DecayMmaOp : Tile_Op<"decay_mma"> {
+def Tile_DecayMmaOp : Tile_Op<"decay_mma", [AttrSizedOperandSegments]> {
   let summary = "products of rows with all that decays between them";
   let description = [{
     For each x of `xs`, with a = e^g of log decays g that are clamped at -10000:
@@ -489,11 +489,16 @@ def Tile_DecayMmaOp : Tile_Op<"decay_mma"> {
 
     Rows stand on a warp for each 16 of them; warps exchange through the scratch.
 
+    What the same decays make of single rows is written on the way: `targets` are
+    tiles in `element`, and `target_of` says of which rows. For n less than the number
+    of xs, x_n times all decays before its event; for n equal to it, y times all
+    decays after its event. `sums` is a vector of the sums of g over the rows.
+
     Example:
 
     ```mlir
     %p, %q = tile.decay_mma (%k, %q), %k decay(%g) scratch(%s) x_positions = [1, 1]
-        y_position = 1 inclusive = [false, true] in bf16
+        y_position = 1 inclusive = [false, true] targets [] () in bf16
         : (!tile.smem<64x128xbf16, swizzle = 128>, !tile.smem<64x128xbf16, swizzle = 128>),
           !tile.smem<64x128xbf16, swizzle = 128>, !tile.smem<64x128xf32, swizzle = 128>,
           !tile.smem<8192xi8>
@@ -507,18 +512,24 @@ def Tile_DecayMmaOp : Tile_Op<"decay_mma"> {
       columns, C / 16 warps or more, all alike.
     * (decay_mma_c2) Positions are 0 or 1; one position and one flag for each x.
     * (decay_mma_c3) `element` is bf16, f16 or f32.
-    * (decay_mma_c4) The scratch is a whole tile of i8 with at least
+    * (decay_mma_c4) Targets are [C, K] in a 16-bit `element`, not transposed; one
+      number of rows for each. `sums` is [K] in f32.
+    * (decay_mma_c5) The scratch is a whole tile of i8 with at least
       `getScratchBytes` bytes.
   }];
   let arguments = (ins Arg<Variadic<Tile_Smem>, "", [MemRead]>:$xs,
     Arg<Tile_Smem, "", [MemRead]>:$y, Arg<Tile_Smem, "", [MemRead]>:$decays,
-    Arg<Tile_Smem, "", [MemRead, MemWrite]>:$scratch, DenseI64ArrayAttr:$x_positions,
-    I64Attr:$y_position, DenseBoolArrayAttr:$inclusive, TypeAttr:$element);
+    Arg<Tile_Smem, "", [MemRead, MemWrite]>:$scratch,
+    Arg<Variadic<Tile_Smem>, "", [MemWrite]>:$targets,
+    Arg<Optional<Tile_Smem>, "", [MemWrite]>:$sums, DenseI64ArrayAttr:$x_positions,
+    I64Attr:$y_position, DenseBoolArrayAttr:$inclusive, DenseI64ArrayAttr:$target_of,
+    TypeAttr:$element);
   let results = (outs Variadic<Tile_Fragment>:$results);
   let assemblyFormat = [{
     `(` $xs `)` `,` $y `decay` `(` $decays `)` `scratch` `(` $scratch `)`
     `x_positions` `=` $x_positions `y_position` `=` $y_position
-    `inclusive` `=` $inclusive `in` $element attr-dict
+    `inclusive` `=` $inclusive `targets` $target_of `(` ($targets^ `:` type($targets))? `)`
+    (`sums` `(` $sums^ `:` type($sums) `)`)? `in` $element attr-dict
     `:` `(` type($xs) `)` `,` type($y) `,` type($decays) `,` type($scratch)
     `->` type($results)
   }];
