@@ -3,12 +3,15 @@
 #include "linattn-c/Runtime.h"
 #include "linattn/Compile/Compile.h"
 #include "linattn/Conversion/Passes.h"
+#include "linattn/Dialect/LinAttn/Transforms/Passes.h"
 #include "linattn/Pipelines/Pipelines.h"
 #include "linattn/Target/NVPTX.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace linattn;
@@ -36,6 +39,31 @@ static OwningOpRef<ModuleOp> makeTiles(ModuleOp module, StringRef function,
   return copy;
 }
 
+/// Tokens per chunk where nobody asks for another number.
+static constexpr int64_t kDefaultChunk = 64;
+
+/// Whether products of the chunk form have f32 operands.
+static bool hasSingleProducts(ModuleOp module, StringRef function,
+                              const KernelOptions &options) {
+  OwningOpRef<ModuleOp> copy = isolateFunction(module, function);
+  PassManager passes(module.getContext());
+  ChunkwisePassOptions chunkwise;
+  chunkwise.mma = options.mma;
+  passes.addPass(createInlinerPass());
+  passes.addPass(createChunkwisePass(chunkwise));
+  ScopedDiagnosticHandler quiet(module.getContext(),
+                                [](Diagnostic &) { return success(); });
+  if (failed(passes.run(*copy)))
+    return false;
+  return copy
+      ->walk([](linalg::MatmulOp product) {
+        bool isSingle =
+            getElementTypeOrSelf(product.getInputs()[0].getType()).isF32();
+        return isSingle ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Plans from fast to small: devices have 99 to 227 KiB of shared memory for a
 /// block.
 static constexpr StringLiteral kPlans[] = {"",
@@ -45,21 +73,31 @@ static constexpr StringLiteral kPlans[] = {"",
                                            "stages=1 chunk=32",
                                            "stages=1 chunk=16"};
 
+/// f32 operands take twice the memory and, in three products of two numbers
+/// each, six times the code: shorter chunks.
+static constexpr StringLiteral kSinglePlans[] = {
+    "chunk=32", "stages=1 chunk=32", "stages=1 chunk=32 slice=32",
+    "stages=1 chunk=16", "stages=1 chunk=16 slice=32"};
+
 /// The same under the given plan, or under the first that fits the device.
 static OwningOpRef<ModuleOp> makeTiles(ModuleOp module, StringRef function,
                                        const KernelOptions &options) {
   if (!options.plan.empty())
     return makeTiles(module, function, options, options.plan);
+  ArrayRef<StringLiteral> plans = kPlans;
+  if (options.chunk == kDefaultChunk &&
+      hasSingleProducts(module, function, options))
+    plans = kSinglePlans;
   {
     // What goes wrong under the last plan is reported.
     ScopedDiagnosticHandler quiet(module.getContext(),
                                   [](Diagnostic &) { return success(); });
-    for (StringRef plan : ArrayRef(kPlans).drop_back())
+    for (StringRef plan : plans.drop_back())
       if (OwningOpRef<ModuleOp> tiles =
               makeTiles(module, function, options, plan))
         return tiles;
   }
-  return makeTiles(module, function, options, ArrayRef(kPlans).back());
+  return makeTiles(module, function, options, plans.back());
 }
 
 /// A module with what is to become code: of kernels on tiles in the text, of

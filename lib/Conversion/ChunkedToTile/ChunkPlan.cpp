@@ -2,6 +2,7 @@
 
 #include "ChunkPlan.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -48,6 +49,19 @@ ChunkPlan ChunkPlan::forChain() const {
   return result;
 }
 
+/// The widest operands of the products.
+static int64_t operandBits(ChunkedOp op) {
+  int64_t bits = 16;
+  for (auto product : op.getBlock()->getOps<linalg::MatmulOp>())
+    bits = std::max<int64_t>(
+        bits, getElementTypeOrSelf(product.getInputs()[0].getType())
+                  .getIntOrFloatBitWidth());
+  return bits;
+}
+
+/// 128 keys of 16 bits; an f32 operand is two numbers in registers.
+static constexpr int64_t kMostRowBits = 128 * 16;
+
 FailureOr<ChunkPlan>
 linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
                                     const ChunkPlanOptions &options) {
@@ -87,8 +101,15 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
   plan.split = options.split.value_or(solves || overK);
   // A chain alone is short of shared memory's time, not of warps.
   bool wide = op.getChunk() >= 32 && !plan.split && !overK;
-  for (Value state : op.getStateArgs())
-    wide &= cast<RankedTensorType>(state.getType()).getDimSize(0) > kRowTile;
+  int64_t rowBits = 0;
+  for (Value state : op.getStateArgs()) {
+    int64_t size = cast<RankedTensorType>(state.getType()).getDimSize(0);
+    wide &= size > kRowTile;
+    rowBits = std::max(rowBits, size * operandBits(op));
+  }
+  // A row of the state fills half of a warp's registers, or its operands do.
+  if (rowBits > kMostRowBits && (plan.split || !overK))
+    wide = true;
   plan.columnParts = options.columnParts ? options.columnParts : (wide ? 2 : 1);
   plan.warps = options.warps ? options.warps : rowWarps * plan.columnParts;
   if (plan.warps % plan.columnParts != 0)
@@ -96,7 +117,7 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
                "is not lowered to tiles: the parts of columns divide "
                "the warps, got ")
            << plan.columnParts << " and " << plan.warps;
-  if (overK && plan.columnParts != 1)
+  if (overK && !plan.split && plan.columnParts != 1)
     return op.emitOpError(
                "is not lowered to tiles: a decay over K has one part "
                "of columns, got ")

@@ -100,6 +100,7 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
     if (!op)
       return signature->getOp()->emitOpError(
           "is no chunk form (--linattn-chunkwise makes it)");
+    foldFills(op);
     if (failed(ChunkKernel::check(op)) || failed(TileEmitter::check(op)))
       return failure();
     fuseScales(op);

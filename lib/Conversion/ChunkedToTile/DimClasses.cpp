@@ -2,8 +2,10 @@
 
 #include "DimClasses.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -29,6 +31,25 @@ void linattn::chunked_to_tile::separateUses(ChunkedOp op) {
     for (OpOperand *use : llvm::drop_begin(uses, uses.empty() ? 0 : 1))
       use->set(builder.clone(inner)->getResult(0));
   }
+}
+
+void linattn::chunked_to_tile::foldFills(ChunkedOp op) {
+  for (auto fill :
+       llvm::make_early_inc_range(op.getBlock()->getOps<linalg::FillOp>())) {
+    Attribute value;
+    if (!matchPattern(fill.getInputs()[0], m_Constant(&value)))
+      continue;
+    OpBuilder builder(fill);
+    auto type = cast<RankedTensorType>(fill->getResult(0).getType());
+    fill->getResult(0).replaceAllUsesWith(arith::ConstantOp::create(
+        builder, fill.getLoc(), DenseElementsAttr::get(type, value)));
+    fill.erase();
+  }
+  // The numbers that they were filled with.
+  for (auto constant :
+       llvm::make_early_inc_range(op.getBlock()->getOps<arith::ConstantOp>()))
+    if (constant->use_empty())
+      constant.erase();
 }
 
 DimClasses::DimClasses(ChunkedOp op) {

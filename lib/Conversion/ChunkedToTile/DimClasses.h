@@ -21,6 +21,9 @@ namespace linattn::chunked_to_tile {
 /// would make their dimensions the same.
 void separateUses(ChunkedOp op);
 
+/// Makes constants of what is filled with one.
+void foldFills(ChunkedOp op);
+
 /// Scales rows (or columns) once where the region does it twice.
 void fuseScales(ChunkedOp op);
 

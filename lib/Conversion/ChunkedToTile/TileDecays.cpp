@@ -200,7 +200,7 @@ Value TileEmitter::getRows(Value value) {
 }
 
 namespace {
-/// round(rows o e^(decays from the start or to the end)).
+/// rows o e^(decays from the start or to the end), rounded to 16 bits or f32.
 struct DecayedRows {
   DecayScanOp scan;
   Value rows;
@@ -208,9 +208,9 @@ struct DecayedRows {
 } // namespace
 
 static std::optional<DecayedRows> matchDecayedRows(Value value) {
-  auto rounded = value.getDefiningOp<arith::TruncFOp>();
-  auto product = rounded ? rounded.getIn().getDefiningOp<arith::MulFOp>()
-                         : arith::MulFOp();
+  if (auto rounded = value.getDefiningOp<arith::TruncFOp>())
+    value = rounded.getIn();
+  auto product = value.getDefiningOp<arith::MulFOp>();
   if (!product)
     return std::nullopt;
   for (bool second : {false, true}) {
@@ -289,8 +289,8 @@ Value TileEmitter::vectorProductFragment(DecayProductOp product) {
   };
   SmallVector<Value> targets;
   SmallVector<int64_t> targetOf;
-  for (auto rounded : op.getBlock()->getOps<arith::TruncFOp>()) {
-    Value value = rounded.getResult();
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    Value value = inner.getResult(0);
     std::optional<int64_t> of = findTarget(all, value);
     if (!of || shareds.contains(value))
       continue;
@@ -320,5 +320,13 @@ Value TileEmitter::vectorProductFragment(DecayProductOp product) {
       builder.getDenseI64ArrayAttr(targetOf), TypeAttr::get(element));
   for (auto [each, result] : llvm::zip(all, made.getResults()))
     fragments[{each.getResult(), false}] = result;
+  // What was not asked for yet does not wait in registers.
+  for (DecayProductOp each : llvm::drop_begin(all))
+    for (Operation *user : each.getResult().getUsers()) {
+      if (isa<arith::TruncFOp>(user))
+        getShared(user->getResult(0));
+      else if (isa<linalg::MatmulOp>(user))
+        getShared(each.getResult());
+    }
   return made.getResults()[0];
 }

@@ -472,10 +472,16 @@ void DecayMma::addEarlier(ArrayRef<Cells> xs, Decays &decays) {
 
 void DecayMma::writeTarget(const SmemTile &tile, const Cells &rows) {
   LaneSum warpRows = LaneSum::ofWarp(tiles, kRowTile);
-  SmallVector<Value, kCells> registers = operand(rows).high;
+  SmallVector<Value, kCells> registers;
+  if (element.isF32()) {
+    for (size_t i = 0; i < rows.size(); i += 2)
+      registers.push_back(e.pack(rows[i], rows[i + 1]));
+  } else {
+    registers = operand(rows).high;
+  }
   auto type = cast<RankedTensorType>(op.getResultTypes()[0]);
   e.when(e.isWriter(type), [&] {
-    if (e.capability >= 90 && hasMatrixRows(tile.type)) {
+    if (!element.isF32() && e.capability >= 90 && hasMatrixRows(tile.type)) {
       emitStMatrix(e.builder, e.loc,
                    pointerTo(tile, LaneSum::ofLane(1, 16, 1) + warpRows,
                              LaneSum::ofLane(16, 2, 8), 0, 0),
@@ -486,7 +492,7 @@ void DecayMma::writeTarget(const SmemTile &tile, const Cells &rows) {
       e.store(value,
               pointerTo(tile, LaneSum::ofLane(4, 8, 1) + warpRows,
                         LaneSum::ofLane(1, 4, 2), m % 2 * 8, m / 2 * 8),
-              4);
+              element.isF32() ? 8 : 4);
   });
 }
 

@@ -365,9 +365,8 @@ LogicalResult DecayMmaOp::verify() {
              << of;
     auto type = cast<SmemType>(target.getType());
     if (type.getRank() != 2 || type.getShape() != shape ||
-        type.getElementType() != getElement() || getElement().isF32() ||
-        type.getTransposed())
-      return emitOpError("targets are [C, K] in a 16-bit element type of the "
+        type.getElementType() != getElement() || type.getTransposed())
+      return emitOpError("targets are [C, K] in the element type of the "
                          "operands, not transposed, got ")
              << type;
   }

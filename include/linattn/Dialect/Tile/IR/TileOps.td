@@ -512,8 +512,8 @@ def Tile_DecayMmaOp : Tile_Op<"decay_mma", [AttrSizedOperandSegments]> {
       columns, C / 16 warps or more, all alike.
     * (decay_mma_c2) Positions are 0 or 1; one position and one flag for each x.
     * (decay_mma_c3) `element` is bf16, f16 or f32.
-    * (decay_mma_c4) Targets are [C, K] in a 16-bit `element`, not transposed; one
-      number of rows for each. `sums` is [K] in f32.
+    * (decay_mma_c4) Targets are [C, K] in `element`, not transposed; one number of rows
+      for each. `sums` is [K] in f32.
     * (decay_mma_c5) The scratch is a whole tile of i8 with at least
       `getScratchBytes` bytes.
   }];
