@@ -32,10 +32,20 @@ CASES = {
     "comba": [TAILS[2]],
     "comba_decayed": [TAILS[2]],
     "normalized_linear_attention": [TAILS[2]],
+    # Decay over K; several writes, reads before the decay, snapshots, f32.
+    "kda": [
+        *TAILS[:3],
+        ["--size=B=1", "--size=T=130", "--gates=mixed"],
+        ["--size=B=2", "--size=T=66", "--gates=extreme", "--state=zero"],
+    ],
+    "gla": [TAILS[2], ["--size=B=2", "--size=T=65", "--gates=strong"]],
+    "rwkv7": [TAILS[2], ["--size=B=1", "--size=T=66", "--gates=extreme"]],
+    "gdn2": [["--size=B=1", "--size=T=40", "--gates=mixed"]],
+    "kda_snapshots": [["--size=B=1", "--size=T=70"]],
 }
 
 # Those packed, and in f16.
-for name in ("linear_attention", "simple_gla", "deltanet"):
+for name in ("linear_attention", "simple_gla", "deltanet", "gla"):
     text = (examples / f"{name}.mlir").read_text()
     packed = folder / f"{name}_packed.mlir"
     packed.write_text(resize(text, packed=True))

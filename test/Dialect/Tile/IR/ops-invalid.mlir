@@ -508,6 +508,114 @@ func.func @f(%a: tensor<64x64xf32, #tile.acc<warps = 4>>, %s: !tile.smem<37120xi
 
 // -----
 
+// decay_mma_c1
+func.func @f(%x: !tile.smem<32x32xbf16, swizzle = 64>, %y: !tile.smem<64x32xbf16, swizzle = 64>, %g: !tile.smem<64x32xf32, swizzle = 128>, %s: !tile.smem<12288xi8>) {
+  // expected-error @below {{'tile.decay_mma' op xs, y and decays are [C, K] in bf16, f16 or f32, K a multiple of 16, not transposed, got '!tile.smem<32x32xbf16, swizzle = 64>'}}
+  %p = tile.decay_mma (%x), %y decay(%g) scratch(%s) x_positions = [1] y_position = 1 inclusive = [false] targets [] () in bf16 : (!tile.smem<32x32xbf16, swizzle = 64>), !tile.smem<64x32xbf16, swizzle = 64>, !tile.smem<64x32xf32, swizzle = 128>, !tile.smem<12288xi8> -> tensor<64x64xf32, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
+// decay_mma_c1
+func.func @f(%x: !tile.smem<64x32xbf16, swizzle = 64>, %y: !tile.smem<64x32xbf16, swizzle = 64>, %g: !tile.smem<64x32xf32, swizzle = 128>, %s: !tile.smem<12288xi8>) {
+  // expected-error @below {{'tile.decay_mma' op results are [C, C] in f32 and layout acc with one part of columns and C / 16 warps or more, got 'tensor<64x64xf32, #tile.acc<warps = 2>>'}}
+  %p = tile.decay_mma (%x), %y decay(%g) scratch(%s) x_positions = [1] y_position = 1 inclusive = [false] targets [] () in bf16 : (!tile.smem<64x32xbf16, swizzle = 64>), !tile.smem<64x32xbf16, swizzle = 64>, !tile.smem<64x32xf32, swizzle = 128>, !tile.smem<12288xi8> -> tensor<64x64xf32, #tile.acc<warps = 2>>
+  return
+}
+
+// -----
+
+// decay_mma_c2
+func.func @f(%x: !tile.smem<64x32xbf16, swizzle = 64>, %y: !tile.smem<64x32xbf16, swizzle = 64>, %g: !tile.smem<64x32xf32, swizzle = 128>, %s: !tile.smem<12288xi8>) {
+  // expected-error @below {{'tile.decay_mma' op positions are 0 or 1, got 2}}
+  %p = tile.decay_mma (%x), %y decay(%g) scratch(%s) x_positions = [1] y_position = 2 inclusive = [false] targets [] () in bf16 : (!tile.smem<64x32xbf16, swizzle = 64>), !tile.smem<64x32xbf16, swizzle = 64>, !tile.smem<64x32xf32, swizzle = 128>, !tile.smem<12288xi8> -> tensor<64x64xf32, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
+// decay_mma_c2
+func.func @f(%x: !tile.smem<64x32xbf16, swizzle = 64>, %y: !tile.smem<64x32xbf16, swizzle = 64>, %g: !tile.smem<64x32xf32, swizzle = 128>, %s: !tile.smem<12288xi8>) {
+  // expected-error @below {{'tile.decay_mma' op has a result, a position and a flag for each x, got 1, 2 and 1 for 1}}
+  %p = tile.decay_mma (%x), %y decay(%g) scratch(%s) x_positions = [1, 1] y_position = 1 inclusive = [false] targets [] () in bf16 : (!tile.smem<64x32xbf16, swizzle = 64>), !tile.smem<64x32xbf16, swizzle = 64>, !tile.smem<64x32xf32, swizzle = 128>, !tile.smem<12288xi8> -> tensor<64x64xf32, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
+// decay_mma_c3
+func.func @f(%x: !tile.smem<64x32xbf16, swizzle = 64>, %y: !tile.smem<64x32xbf16, swizzle = 64>, %g: !tile.smem<64x32xf32, swizzle = 128>, %s: !tile.smem<12288xi8>) {
+  // expected-error @below {{'tile.decay_mma' op operands are rounded to bf16, f16 or f32, got 'f64'}}
+  %p = tile.decay_mma (%x), %y decay(%g) scratch(%s) x_positions = [1] y_position = 1 inclusive = [false] targets [] () in f64 : (!tile.smem<64x32xbf16, swizzle = 64>), !tile.smem<64x32xbf16, swizzle = 64>, !tile.smem<64x32xf32, swizzle = 128>, !tile.smem<12288xi8> -> tensor<64x64xf32, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
+// decay_mma_c4
+func.func @f(%x: !tile.smem<64x32xbf16, swizzle = 64>, %y: !tile.smem<64x32xbf16, swizzle = 64>, %g: !tile.smem<64x32xf32, swizzle = 128>, %s: !tile.smem<12288xi8>) {
+  // expected-error @below {{'tile.decay_mma' op has a number of rows for each target, got 1 for 0}}
+  %p = tile.decay_mma (%x), %y decay(%g) scratch(%s) x_positions = [1] y_position = 1 inclusive = [false] targets [0] () in bf16 : (!tile.smem<64x32xbf16, swizzle = 64>), !tile.smem<64x32xbf16, swizzle = 64>, !tile.smem<64x32xf32, swizzle = 128>, !tile.smem<12288xi8> -> tensor<64x64xf32, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
+// decay_mma_c4
+func.func @f(%x: !tile.smem<64x32xbf16, swizzle = 64>, %y: !tile.smem<64x32xbf16, swizzle = 64>, %g: !tile.smem<64x32xf32, swizzle = 128>, %s: !tile.smem<12288xi8>, %t: !tile.smem<64x32xbf16, swizzle = 64>) {
+  // expected-error @below {{'tile.decay_mma' op targets are of an x or, after them, of y, got 2}}
+  %p = tile.decay_mma (%x), %y decay(%g) scratch(%s) x_positions = [1] y_position = 1 inclusive = [false] targets [2] (%t : !tile.smem<64x32xbf16, swizzle = 64>) in bf16 : (!tile.smem<64x32xbf16, swizzle = 64>), !tile.smem<64x32xbf16, swizzle = 64>, !tile.smem<64x32xf32, swizzle = 128>, !tile.smem<12288xi8> -> tensor<64x64xf32, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
+// decay_mma_c4
+func.func @f(%x: !tile.smem<64x32xbf16, swizzle = 64>, %y: !tile.smem<64x32xbf16, swizzle = 64>, %g: !tile.smem<64x32xf32, swizzle = 128>, %s: !tile.smem<12288xi8>, %t: !tile.smem<64x32xf32, swizzle = 128>) {
+  // expected-error @below {{'tile.decay_mma' op targets are [C, K] in the element type of the operands, not transposed, got '!tile.smem<64x32xf32, swizzle = 128>'}}
+  %p = tile.decay_mma (%x), %y decay(%g) scratch(%s) x_positions = [1] y_position = 1 inclusive = [false] targets [0] (%t : !tile.smem<64x32xf32, swizzle = 128>) in bf16 : (!tile.smem<64x32xbf16, swizzle = 64>), !tile.smem<64x32xbf16, swizzle = 64>, !tile.smem<64x32xf32, swizzle = 128>, !tile.smem<12288xi8> -> tensor<64x64xf32, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
+// decay_mma_c5
+func.func @f(%x: !tile.smem<64x32xbf16, swizzle = 64>, %y: !tile.smem<64x32xbf16, swizzle = 64>, %g: !tile.smem<64x32xf32, swizzle = 128>, %s: !tile.smem<64xi8>) {
+  // expected-error @below {{'tile.decay_mma' op the scratch is a vector of at least 12288 i8, got '!tile.smem<64xi8>'}}
+  %p = tile.decay_mma (%x), %y decay(%g) scratch(%s) x_positions = [1] y_position = 1 inclusive = [false] targets [] () in bf16 : (!tile.smem<64x32xbf16, swizzle = 64>), !tile.smem<64x32xbf16, swizzle = 64>, !tile.smem<64x32xf32, swizzle = 128>, !tile.smem<64xi8> -> tensor<64x64xf32, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
+// scan_rows_c1
+func.func @f(%x: tensor<64x32xbf16, #tile.acc<warps = 4>>, %s: !tile.smem<4x32xf32>) {
+  // expected-error @below {{'tile.scan_rows' op the source is f32 in layout acc with one part of columns, got 'tensor<64x32xbf16, #tile.acc<warps = 4>>'}}
+  %y = tile.scan_rows %x scratch(%s : !tile.smem<4x32xf32>) : tensor<64x32xbf16, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
+// scan_rows_c2
+func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4>>) {
+  // expected-error @below {{'tile.scan_rows' op scratch is given for more than 16 rows, and only then, got 'tensor<64x32xf32, #tile.acc<warps = 4>>'}}
+  %y = tile.scan_rows %x : tensor<64x32xf32, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
+// scan_rows_c2
+func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4>>, %s: !tile.smem<2x32xf32>) {
+  // expected-error @below {{'tile.scan_rows' op the scratch has a row for each 16 rows, got '!tile.smem<2x32xf32>'}}
+  %y = tile.scan_rows %x scratch(%s : !tile.smem<2x32xf32>) : tensor<64x32xf32, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
 // convert_c1
 func.func @f(%x: tensor<64xf32, #tile.strided<vec = 2>>) {
   // expected-error @below {{'tile.convert' op shapes and element types are equal, got 'tensor<64xf32, #tile.strided<vec = 2>>' and 'tensor<32xf32, #tile.strided<vec = 2>>'}}

@@ -79,6 +79,9 @@ func.func @registers(%a: tensor<64x64xbf16, #acc>, %b: !tile.smem<64x128xbf16, s
   %t = tile.unit_lower_inverse %af scratch(%s) : tensor<64x64xf32, #acc>, !tile.smem<37120xi8>
   // CHECK: tile.unit_lower_inverse %{{.*}} scratch(%{{.*}}) terms = 1 :
   %u = tile.unit_lower_inverse %af scratch(%s) terms = 1 : tensor<64x64xf32, #acc>, !tile.smem<37120xi8>
+  // CHECK: tile.scan_rows %{{.*}} exclusive reverse scratch(%{{.*}} : !tile.smem<4x64xf32>) : tensor<64x64xf32, #[[ACC]]>
+  %scratch = tile.alloc : !tile.smem<4x64xf32>
+  %below = tile.scan_rows %af exclusive reverse scratch(%scratch : !tile.smem<4x64xf32>) : tensor<64x64xf32, #acc>
   // CHECK: tile.convert %{{.*}} : tensor<64xf32, #[[LANES]]> -> tensor<64xf32, #[[COL]]>
   %col = tile.convert %g : tensor<64xf32, #lanes> -> tensor<64xf32, #tile.col>
   // CHECK: tile.convert %{{.*}} : tensor<64xf32, #[[LANES]]> -> tensor<64xf32, #[[ROW]]>
@@ -98,4 +101,11 @@ func.func @registers(%a: tensor<64x64xbf16, #acc>, %b: !tile.smem<64x128xbf16, s
   // CHECK: tile.iota axis = 0 : tensor<64x64xi32, #[[ACC]]>
   %i = tile.iota axis = 0 : tensor<64x64xi32, #acc>
   return
+}
+
+// CHECK-LABEL: func @decays
+func.func @decays(%k: !tile.smem<64x32xbf16, swizzle = 64>, %g: !tile.smem<64x32xf32, swizzle = 128>, %t: !tile.smem<64x32xbf16, swizzle = 64>, %sums: !tile.smem<32xf32>, %s: !tile.smem<12288xi8>) -> tensor<64x64xf32, #tile.acc<warps = 4>> {
+  // CHECK: tile.decay_mma(%{{.*}}, %{{.*}}), %{{.*}} decay(%{{.*}}) scratch(%{{.*}}) x_positions = [1, 0] y_position = 1 inclusive = [false, true] targets [2](%{{.*}} : !tile.smem<64x32xbf16, swizzle = 64>) sums(%{{.*}} : !tile.smem<32xf32>) in bf16 :
+  %p, %q = tile.decay_mma (%k, %k), %k decay(%g) scratch(%s) x_positions = [1, 0] y_position = 1 inclusive = [false, true] targets [2] (%t : !tile.smem<64x32xbf16, swizzle = 64>) sums(%sums : !tile.smem<32xf32>) in bf16 : (!tile.smem<64x32xbf16, swizzle = 64>, !tile.smem<64x32xbf16, swizzle = 64>), !tile.smem<64x32xbf16, swizzle = 64>, !tile.smem<64x32xf32, swizzle = 128>, !tile.smem<12288xi8> -> tensor<64x64xf32, #tile.acc<warps = 4>>, tensor<64x64xf32, #tile.acc<warps = 4>>
+  return %q : tensor<64x64xf32, #tile.acc<warps = 4>>
 }

@@ -10,7 +10,8 @@ from pathlib import Path
 examples, chip, folder = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
 ON_TILES = {"linear_attention", "retnet", "simple_gla", "deltanet", "gated_deltanet",
             "gated_deltanet_packed", "mamba2", "comba", "comba_decayed",
-            "normalized_linear_attention"}  # fmt: skip
+            "normalized_linear_attention", "kda", "kda_snapshots", "gla", "gdn2",
+            "rwkv7"}  # fmt: skip
 bad = 0
 for path in sorted(examples.glob("*.mlir")):
     if "linattn.recurrence" not in path.read_text():
