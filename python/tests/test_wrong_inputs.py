@@ -447,6 +447,16 @@ def plan_is_a_number():
     linattn.compile(delta, plan=3)  # here
 
 
+def plan_for_another_chip():
+    op = linattn.compile(delta, K=16, V=16, heads=1, target="sm_86", plan="chip=sm_90a")
+    op.export("/tmp/never")  # here
+
+
+def plan_out_of_range():
+    op = linattn.compile(delta, K=16, V=16, heads=1, target="sm_90a", plan="split=2")
+    op.export("/tmp/never")  # here
+
+
 def level_is_a_number():
     linattn.compile(delta, K=8, V=8, heads=1).show(3)  # here
 
@@ -573,6 +583,8 @@ WRONG = {
     kinds_of_a_step_are_a_number: "kinds is a dictionary by parameter, got 3",
     snapshots_of_zero: "snapshots is a positive number of tokens, got 0",
     plan_is_a_number: "plan is text, got 3",
+    plan_for_another_chip: "plan: 'chip' is none of slice, column-parts, split, stages",
+    plan_out_of_range: "plan: split is -1 (chosen), 0 or 1, got '2'",
     level_is_a_number: "show: the level is text such as 'chunk', got 3",
     export_to_nowhere: "export: cannot write to '/proc/x': No such file or directory",
     export_to_a_number: "export: the folder is text or a path, got 3",

@@ -63,9 +63,9 @@ static void writeFile(StringRef option, StringRef path, StringRef text) {
     out.os().clear_error();
   }
   if (code)
-    check(createStringError(code, "--" + option + " " + path +
-                                      ": cannot be written: " +
-                                      code.message()));
+    check(
+        createStringError(code, "--" + option + " " + path +
+                                    ": cannot be written: " + code.message()));
   out.keep();
 }
 
@@ -83,8 +83,8 @@ static void printOutputs(const LaunchFile &launch, const LaunchResult &result) {
 }
 
 int main(int argc, char **argv) {
-  if (!cl::ParseCommandLineOptions(argc, argv,
-                                   "runs a PTX kernel on the CPU\n", &errs()))
+  if (!cl::ParseCommandLineOptions(argc, argv, "runs a PTX kernel on the CPU\n",
+                                   &errs()))
     return 2;
   auto text = readFile(launchFile);
   LaunchFile launch = check(parseLaunchFile(
@@ -106,7 +106,8 @@ int main(int argc, char **argv) {
   if (print)
     printOutputs(launch, result);
   if (!jsonFile.empty())
-    writeFile("json", jsonFile, formatv("{0:2}\n", result.report.toJSON()).str());
+    writeFile("json", jsonFile,
+              formatv("{0:2}\n", result.report.toJSON()).str());
   if (!recordFile.empty())
     writeFile("record", recordFile,
               formatv("{0}\n", outputsToJSON(launch, result)).str());

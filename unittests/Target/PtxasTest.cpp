@@ -1,7 +1,7 @@
 //===- PtxasTest.cpp - what ptxas says about kernels ----------------------===//
 
-#include "linattn/Target/NVPTX.h"
 #include "Testing.h"
+#include "linattn/Target/NVPTX.h"
 
 using namespace linattn;
 
