@@ -62,7 +62,7 @@ static llvm::Error check(const CompileOptions &options) {
   if (options.chunk < 1)
     return makeError("a chunk has at least one token, got " +
                      Twine(options.chunk));
-  return llvm::Error::success();
+  return checkPlan(options.plan);
 }
 
 static llvm::Expected<Artifact> compile(ModuleOp module, bool widen,

@@ -57,6 +57,23 @@ static llvm::json::Object describeTools(const Ptxas *ptxas) {
   return tools;
 }
 
+/// What ptxas sees, and what the launches add to it: the most of a kernel.
+static void addDynamicShared(Resources &resources,
+                             const llvm::json::Object &description) {
+  const llvm::json::Array *launches = description.getArray("launches");
+  if (!launches)
+    return;
+  for (const llvm::json::Value &value : *launches) {
+    const llvm::json::Object &launch = *value.getAsObject();
+    auto kernel =
+        resources.sharedBytesOf.find(launch.getString("kernel").value_or(""));
+    unsigned declared =
+        kernel == resources.sharedBytesOf.end() ? 0 : kernel->second;
+    unsigned dynamic = launch.getInteger("dynamic_shared_bytes").value_or(0);
+    resources.sharedBytes = std::max(resources.sharedBytes, declared + dynamic);
+  }
+}
+
 static llvm::json::Object describe(const Resources &resources) {
   llvm::json::Array notes;
   for (const std::string &note : resources.notes)
@@ -96,6 +113,7 @@ static llvm::Expected<Artifact> compileForGPU(ModuleOp module, StringRef name,
     if (!cubin)
       return cubin.takeError();
     artifact.cubin = std::move(*cubin);
+    addDynamicShared(artifact.cubin->resources, description);
     description["cubin"] = (name + ".cubin").str();
     description["resources"] = describe(artifact.cubin->resources);
   }

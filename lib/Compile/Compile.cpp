@@ -173,6 +173,8 @@ CompileResult Compilation::run() {
   if (!llvm::is_contained({"auto", "chunkwise", "serial"}, options.lowering))
     return badUsage("--lowering is auto, chunkwise or serial, got '" +
                     options.lowering + "'");
+  if (llvm::Error error = checkPlan(options.plan))
+    return badUsage("--" + llvm::toString(std::move(error)));
   if (!isCPU()) {
     llvm::Expected<std::string> feature = getPTXFeature(options.target);
     if (!feature)

@@ -112,7 +112,9 @@ static OwningOpRef<ModuleOp> prepare(ModuleOp module, StringRef function,
       copy->push_back(kernels->clone());
       return copy;
     }
-  if (options.lowering == "chunkwise")
+  // Whoever gives a plan wants to know why there is no kernel by it.
+  if (options.lowering == "chunkwise" ||
+      (options.lowering == "auto" && !options.plan.empty()))
     return makeTiles(module, function, options);
   if (options.lowering == "auto") {
     // The reasons against a chunk form are no errors here.
@@ -128,6 +130,8 @@ static OwningOpRef<ModuleOp> prepare(ModuleOp module, StringRef function,
 llvm::Expected<CompiledKernel>
 linattn::compileKernel(ModuleOp module, StringRef function,
                        const KernelOptions &options) {
+  if (llvm::Error error = checkPlan(options.plan))
+    return std::move(error);
   bool onTiles;
   OwningOpRef<ModuleOp> copy = prepare(module, function, options, onTiles);
   NVVMPipelineOptions pipeline;

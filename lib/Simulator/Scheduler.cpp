@@ -15,6 +15,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 
@@ -34,8 +35,9 @@ public:
       : cluster(cluster), warp(warp), program(*cluster.launch.program),
         code(program.code.data()) {}
 
-  /// False if no lane could do anything.
-  bool run(int budget) {
+  /// False if no lane could do anything. What is left of the budget was not
+  /// executed.
+  bool run(int &budget) {
     bool ran = false;
     while (budget > 0 && !warp.splits.empty()) {
       merge();
@@ -363,6 +365,22 @@ private:
 
 } // namespace
 
+/// Names the place where the warp that used up the last of it goes on.
+static void reportLimit(const Warp &warp, uint64_t limit) {
+  const Launch &launch = warp.launch();
+  bool many = launch.clusterDim.count() > 1;
+  std::string text =
+      formatv("'{0}' has not ended after {1} warp instructions of a {2}: "
+              "max_instructions of the launch file, --max-instructions or "
+              "LINATTN_SIM_MAX_INSTRUCTIONS allow more, 0 any number",
+              launch.program->kernel->name, limit, many ? "cluster" : "block");
+  if (warp.splits.empty())
+    return launch.findings->addGlobal(FindingKind::Limit, text);
+  const Split &split = warp.splits.front();
+  report(FindingKind::Limit, warp, launch.program->code[split.pc],
+         countr_zero(split.mask), text);
+}
+
 Cluster::Outcome Cluster::run() {
   bool shuffle = launch.options.shuffleWarps;
   bool sometimes = launch.options.timing == AsyncTiming::Random;
@@ -374,21 +392,24 @@ Cluster::Outcome Cluster::run() {
     if (shuffle)
       std::shuffle(order.begin(), order.end(), random);
     bool ran = false;
+    uint64_t before = executed;
     for (Warp *warp : order) {
       if (!warp->live)
         continue;
-      int budget = shuffle ? 8 + int(random() % 120) : 64;
+      int begin = shuffle ? 8 + int(random() % 120) : 64;
+      int budget = begin;
       ran |= WarpRunner(*this, *warp).run(budget);
+      executed += begin - budget;
       if (stopped)
         return Outcome::Stopped;
-      if (limit && (launch.warpInstructions += budget) > limit) {
-        launch.findings->addGlobal(FindingKind::Limit,
-                                   "gave up after " + Twine(limit) +
-                                       " warp instructions");
+      if (limit && executed > limit) {
+        reportLimit(*warp, limit);
         launch.stop = true;
         return Outcome::Stopped;
       }
     }
+    launch.warpInstructions.fetch_add(executed - before,
+                                      std::memory_order_relaxed);
     if (sometimes && !asyncQueue.empty() && random() % 4 == 0)
       asyncQueue.finishOne(*this);
     bool spinning = pollsSinceProgress > 4 * warps.size();

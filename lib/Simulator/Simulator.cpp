@@ -3,10 +3,10 @@
 #include "linattn/Simulator/Simulator.h"
 #include "Compiler.h"
 #include "Findings.h"
+#include "SignsOfLife.h"
 #include "State.h"
 #include "llvm/Support/MathExtras.h"
 #include <chrono>
-#include <condition_variable>
 #include <thread>
 #include <time.h>
 
@@ -358,6 +358,7 @@ private:
       stalled.push_back(std::move(cluster));
     } else {
       stalledInVain = 0;
+      ++launch.clustersDone;
     }
   }
 
@@ -464,11 +465,14 @@ Expected<Report> Simulator::launch(Module &module, StringRef kernel,
                          1e-9 * double(end.tv_nsec - begin.tv_nsec);
     setCounters(nullptr);
   };
-  for (unsigned t = 1; t < threads; ++t)
-    workers.emplace_back(body, t);
-  body(0);
-  for (std::thread &worker : workers)
-    worker.join();
+  {
+    SignsOfLife signs(launch, clusters);
+    for (unsigned t = 1; t < threads; ++t)
+      workers.emplace_back(body, t);
+    body(0);
+    for (std::thread &worker : workers)
+      worker.join();
+  }
 
   Report report;
   report.kernel = kernel.str();

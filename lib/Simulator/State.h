@@ -225,6 +225,7 @@ public:
   bool stopped = false;
   bool ranAtAll = false;   ///< other than by polling, since it last stalled
   uint64_t clockTicks = 0; ///< what %clock reads
+  uint64_t executed = 0;   ///< warp instructions
   /// Entries of a vector clock of this cluster: its threads, the wgmma of each
   /// warp, slots of other asynchronous work.
   uint32_t clockSize = 0;
@@ -273,7 +274,8 @@ public:
   /// Several host threads run: shadow pages of global memory need their locks.
   bool parallel = false;
   std::atomic<bool> stop{false};
-  std::atomic<uint64_t> warpInstructions{0};
+  /// What the signs of life count.
+  std::atomic<uint64_t> warpInstructions{0}, clustersDone{0};
 
   /// Race state shared by clusters that meet at atomics in global memory:
   /// what was released at an address.

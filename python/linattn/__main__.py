@@ -8,6 +8,7 @@ import argparse
 import importlib.util
 import json
 import sys
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,6 +43,11 @@ def load(text):
         name = next(iter(found))
     if not name and Path(path).stem in found:
         name = Path(path).stem
+    if not name and found:
+        raise UsageError(
+            f"'{path}' has {', '.join(found)}: say which, such as "
+            f"{path}:{next(iter(found))}"
+        )
     if name not in found:
         raise UsageError(
             f"'{path}' has no recurrence '{name}'; it has {', '.join(found) or 'none'}"
@@ -58,6 +64,31 @@ def pairs(text):
             raise argparse.ArgumentTypeError(f"'{part}' is not NAME=VALUE")
         found[name] = value
     return found
+
+
+def at_least(least):
+    """The type of an option that counts."""
+
+    def number(text):
+        value = int(text)
+        if value < least:
+            raise argparse.ArgumentTypeError(f"is at least {least}, got {value}")
+        return value
+
+    return number
+
+
+def lengths(text):
+    return [at_least(0)(part) for part in text.split(",")]
+
+
+@contextmanager
+def writing(option, path):
+    """What is written where an option says."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{option}: cannot write '{path}': {error.strerror}") from None
 
 
 def heads(text):
@@ -124,8 +155,9 @@ def run_command(args):
     if args.save:
         import numpy as np
 
-        np.savez(args.save, **{f"in_{n}": bench.wide(a) for n, a in given.items()},
-                 **{f"out_{i}": bench.wide(r) for i, r in enumerate(results)})
+        with writing("--save", args.save):
+            np.savez(args.save, **{f"in_{n}": bench.wide(a) for n, a in given.items()},
+                     **{f"out_{i}": bench.wide(r) for i, r in enumerate(results)})
     return 0 if all(e <= limit for e, limit in zip(errors, limits)) else EXIT_WRONG
 
 
@@ -136,9 +168,8 @@ def bench_command(args):
     op = make_op(args)
     if not op.options.is_cpu:
         raise UsageError("bench is for the CPU; benchmarks/ has the GPU's")
-    lengths = [int(t) for t in args.lengths.split(",")]
-    with progress(f"{op.name}", len(lengths) + 1) as step:
-        given, calls = bench.arguments(op, args.B, min(lengths[0], 256))
+    with progress(f"{op.name}", len(args.lengths) + 1) as step:
+        given, calls = bench.arguments(op, args.B, min(args.lengths[0], 256))
         errors, results = bench.check(op, given, calls)
         limits = [5e-3 if str(r.dtype) in ("bfloat16", "float16") else 1e-4 for r in results]
         if any(e > limit for e, limit in zip(errors, limits)):
@@ -146,7 +177,7 @@ def bench_command(args):
             return EXIT_WRONG
         step("checked")
         machine = machine_of("cpu")
-        rows = bench.run(op, lengths, args.B, machine, step, args.budget)
+        rows = bench.run(op, args.lengths, args.B, machine, step, args.budget)
     table(
         f"{op.name} on {machine.name}, {op.options.form}; relative RMS "
         + ", ".join(f"{e:.1e}" for e in errors),
@@ -160,12 +191,12 @@ def bench_command(args):
         ],
     )
     if args.json:
-        Path(args.json).write_text(
-            json.dumps(dict(op=op.name, machine=vars(machine), errors=errors, rows=rows),
-                       indent=2) + "\n"
-        )
+        about = dict(op=op.name, machine=vars(machine), errors=errors, rows=rows)
+        with writing("--json", args.json):
+            Path(args.json).write_text(json.dumps(about, indent=2) + "\n")
     if args.png:
-        bench.draw(rows, machine, f"{op.name}, B = {args.B}", args.png)
+        with writing("--png", args.png):
+            bench.draw(rows, machine, f"{op.name}, B = {args.B}", args.png)
         print(f"drawn: {args.png}")
 
 
@@ -238,8 +269,8 @@ def add_common(parser):
 
 
 def add_sizes(parser, T):
-    parser.add_argument("--B", type=int, default=2, help="sequences (default 2)")
-    parser.add_argument("--T", type=int, default=T, help=f"tokens of each (default {T})")
+    parser.add_argument("--B", type=at_least(1), default=2, help="sequences (default 2)")
+    parser.add_argument("--T", type=at_least(0), default=T, help=f"tokens of each (default {T})")
 
 
 def make_parser():
@@ -256,7 +287,7 @@ def make_parser():
     add = commands.add_parser("run", help="run on drawn inputs and check against f64")
     add_common(add)
     add_sizes(add, 256)
-    add.add_argument("--seed", type=int, default=0)
+    add.add_argument("--seed", type=at_least(0), default=0)
     add.add_argument("--gates", default="usual",
                      choices=["none", "usual", "slow", "strong", "extreme", "mixed"])
     add.add_argument("--save", metavar="FILE.npz", help="inputs and results")
@@ -264,8 +295,9 @@ def make_parser():
 
     add = commands.add_parser("bench", help="time over lengths, as table and picture")
     add_common(add)
-    add.add_argument("--B", type=int, default=1, help="sequences (default 1)")
-    add.add_argument("--lengths", default="64,256,1024,4096", help="tokens, by commas")
+    add.add_argument("--B", type=at_least(1), default=1, help="sequences (default 1)")
+    add.add_argument("--lengths", type=lengths, default="64,256,1024,4096",
+                     help="tokens, by commas")
     add.add_argument("--budget", type=float, default=1.0, help="seconds per length")
     add.add_argument("--png", metavar="FILE", help="time against length, and roofline")
     add.add_argument("--json", metavar="FILE")
@@ -289,7 +321,8 @@ def main(arguments=None):
         print(f"error: {error}", file=sys.stderr)
         return EXIT_USAGE
     except Error as error:
-        print(f"error: {error}", file=sys.stderr)
+        # The compiler's own begin with the word.
+        print(f"error: {str(error).removeprefix('error: ')}", file=sys.stderr)
         return EXIT_WRONG
 
 

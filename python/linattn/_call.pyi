@@ -15,5 +15,5 @@ class Kernel:
         Runs on arrays. NotImplemented if they are of other types or fixed sizes than the function was compiled for.
         """
 
-def describe(array: object) -> tuple:
+def describe(array: object | None) -> tuple:
     """(shape, strides, dtype, device type, device number) of an array."""

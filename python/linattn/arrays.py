@@ -10,13 +10,19 @@ def describe(name, array):
     from ._call import describe as native
 
     try:
-        return native(array)
+        found = native(array)
     except AttributeError:
         raise ArgumentError(
             f"argument '{name}' is an array, got {type(array).__name__}"
         ) from None
     except (ValueError, TypeError, BufferError, RuntimeError) as error:
         raise ArgumentError(f"argument '{name}': {error}") from None
+    if "-endian" in found[2]:
+        raise ArgumentError(
+            f"argument '{name}' is in this machine's byte order, got {found[2]}: "
+            "x.astype(x.dtype.newbyteorder('=')) is"
+        )
+    return found
 
 
 def numpy_make(shape, dtype):

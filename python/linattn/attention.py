@@ -94,7 +94,8 @@ class Function:
             f"  return {', '.join(names)} : {', '.join(types)}{place}\n}}{place}\n"
         )
         arguments = [
-            dict(name=o.name, dtype=o.dtype, shape=list(o.dims),
+            dict(name=o.name, said="cu_seqlens" if o.name == "cu" else o.name,
+                 dtype=o.dtype, shape=list(o.dims),
                  role="seqlens" if o.name == "cu" and signature.seqlens else "input",
                  inner_contiguous=False, written=False,
                  counted="T" if o.name == "cu" and signature.seqlens else None, padding=-1)

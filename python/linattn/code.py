@@ -91,7 +91,7 @@ def load(folder, module):
         return (symbols[d.name], d.plus) if isinstance(d, Sym) else d
 
     arguments = [
-        dict(a, shape=[dim(d) for d in a["shape"]],
+        dict(a, name=a["said"], shape=[dim(d) for d in a["shape"]],
              counted=-1 if a["counted"] is None else symbols.get(a["counted"], -1))
         for a in module.arguments
     ]

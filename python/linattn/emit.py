@@ -202,16 +202,21 @@ def write(recurrence, signature, locations):
     symbols = sorted({d.name for a in arguments for d in a["dims"] if isinstance(d, Sym)})
     return Module(
         recurrence.name, "\n".join(lines) + "\n",
-        call_arguments(arguments, signature), call_results(results, arguments),
-        symbols, kinds,
+        call_arguments(arguments, signature, recurrence.states),
+        call_results(results, arguments), symbols, kinds,
     )
 
 
-def call_arguments(arguments, signature):
-    """For the native call."""
+def call_arguments(arguments, signature, state_names):
+    """For the native call. `said` is the argument in the words of the call."""
+    states = [a for a in arguments if a["role"] == "state"]
+    words = {"cu": "cu_seqlens"} if signature.packed else {}
+    for a, name in zip(states, state_names):
+        words[a["name"]] = "initial_state" if len(states) == 1 else f"initial_state ({name})"
     return [
         dict(
             name=a["name"],
+            said=words.get(a["name"], a["name"]),
             dtype=a["dtype"],
             shape=list(a["dims"]),
             role=a["role"],

@@ -1,13 +1,28 @@
 """Ops for a GPU: compiled here, launched by linattn.runtime."""
 
 from . import arrays, code
+from .source import at_user_line
+
+
+class placed:
+    """The runtime's errors, with the line of the user's program."""
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, kind, error, trace):
+        from .runtime import LinattnError
+
+        if isinstance(error, LinattnError):
+            raise LinattnError(at_user_line(str(error)), error.kind) from None
 
 
 def target_of(number=0):
     """The target for the current device, such as sm_90a."""
     from .runtime import device
 
-    major, minor = device()["capability"]
+    with placed():
+        major, minor = device()["capability"]
     # What is specific to an architecture is part of it from 9.0 on.
     return f"sm_{major}{minor}" + ("a" if major >= 9 else "")
 
@@ -24,7 +39,8 @@ def function(op, signature, options):
             if found is None:
                 module = op.recurrence.module(signature)
                 folder = code.entry(module, options)
-                loaded = runtime.load(str(folder / f"{module.name}.json"))
+                with placed():
+                    loaded = runtime.load(str(folder / f"{module.name}.json"))
                 found = op._functions[key] = (loaded[module.name], module)
     return found
 
@@ -68,11 +84,15 @@ def call(op, signature, options, given, states, cu_seqlens, slots):
     everything = [*given, *filled, *(x for x in (cu_seqlens, slots) if x is not None)]
     numpy = type(first).__module__.startswith("numpy")
     try:
-        results = launch(*(to_runtime(x) for x in everything))
+        with placed():
+            results = launch(*(to_runtime(x) for x in everything))
     except LinattnError as error:
-        if error.kind == "argument":
-            op._refuse(error)
-        raise
+        if error.kind != "argument":
+            raise
+        message = str(error)
+        for a in module.arguments:
+            message = message.replace(f"'{a['name']}'", f"'{a['said']}'")
+        op._refuse(message)
     results = results if isinstance(results, tuple) else (results,)
     if numpy:
         results = tuple(

@@ -2,13 +2,18 @@
 
 import threading
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 
 from . import arrays, code
 from .emit import Argument, Signature
-from .errors import PLACE, ArgumentError, Error
+from .errors import PLACE, ArgumentError, Error, TraceError
 from .kinds import parse_kind
 from .levels import PARTS, pipeline_of
+from .options import (
+    check_as_compiled, check_by_argument, check_compiling, check_heads, check_text,
+    check_widths,
+)
 from .shapes import WIDTHS
 from .step import Recurrence
 
@@ -41,19 +46,24 @@ class Op:
                  snapshots=None, precision=None):
         self.recurrence, self.options = recurrence, options
         self.name = recurrence.name
+        self.names = tuple(recurrence.arguments)
+        check_widths(K, V)
+        check_heads(heads)
+        by_name = heads if isinstance(heads, dict) else None
+        for what, given in (("heads", by_name), ("kinds", kinds), ("dtypes", dtypes)):
+            check_by_argument(what, given, self.name, self.names)
         self.K, self.V, self.dtype = K, V, dtype_name(dtype)
         self.heads, self.kinds = heads, dict(kinds or {})
         self.dtypes = {n: dtype_name(t) for n, t in (dtypes or {}).items()}
         self.packed, self.slots, self.padding = packed, slots, padding
         self.snapshots, self.precision = snapshots, precision
-        self.names = tuple(recurrence.arguments)
         self.states = len(recurrence.states)
         self._functions = {}
         self._lock = threading.Lock()
         self._last = None
 
     # The path of every call.
-    def __call__(self, *given, initial_state=None, cu_seqlens=None, slots=None, **named):
+    def __call__(self, /, *given, initial_state=None, cu_seqlens=None, slots=None, **named):
         """Token operands and parameters in the order of the function, or by name.
 
         initial_state: [N, H, K, V] (a tuple for several states); zeros if left out.
@@ -146,11 +156,15 @@ class Op:
         if not options.is_cpu:
             from . import gpu
 
-            return gpu.call(self, signature, options, given, states, cu_seqlens, slots)
-        try:
-            function = self._function(signature, options)
-        except ArgumentError as error:
-            self._refuse(error)
+            return self._traced(
+                lambda: gpu.call(
+                    self, signature, options, given, states, cu_seqlens, slots
+                ),
+                given, cu_seqlens,
+            )
+        function = self._traced(
+            lambda: self._function(signature, options), given, cu_seqlens
+        )
         make, finish = arrays.library_of(
             given[0], zeros=cu_seqlens is not None or slots is not None
         )
@@ -164,6 +178,25 @@ class Op:
             self._refuse(error)
         assert result is not NotImplemented, "compiled for other arrays than these"
         return result
+
+    def _traced(self, compiled, given, cu_seqlens):
+        """What `compiled` gives. Where the step does not go with packed sequences, a
+        batch dimension may have been read as one of the heads: says so."""
+        try:
+            return compiled()
+        except (ArgumentError, TraceError) as error:
+            wide = next(
+                (n for n, a in zip(self.names, given) if getattr(a, "ndim", 0) > 3), None
+            )
+            if cu_seqlens is not None and wide is not None:
+                shape = list(arrays.describe(wide, given[self.names.index(wide)])[0])
+                error = type(error)(
+                    f"{error}; with cu_seqlens tokens are packed, [T, H, ..] without a "
+                    f"batch: argument '{wide}' is {shape}"
+                )
+            if isinstance(error, TraceError):
+                raise error from None
+            self._refuse(error)
 
     def _options_for(self, device):
         kind, number = device
@@ -204,6 +237,10 @@ class Op:
         packed = cu_seqlens is not None
         lead = 1 if packed else 2
         most = max(len(d[0]) for d in described)
+        if most <= lead:
+            raise ArgumentError(
+                f"no argument has the rank of tokens, {token_form(lead)}"
+            )
         tokens = next(d[0] for d in described if len(d[0]) == most)[lead - 1]
         arguments = tuple(
             self._argument(name, d, lead, tokens)
@@ -212,8 +249,9 @@ class Op:
         roles = [a.role for a in arguments]
         if "token" not in roles:
             raise ArgumentError(
-                f"no argument has the rank of tokens, {'[T, H, ..]' if packed else '[B, T, H, ..]'}"
+                f"no argument has the rank of tokens, {token_form(lead)}"
             )
+        check_as_compiled(arguments, self.heads, self.dtypes)
         vector = next(
             (a for a in arguments if a.role == "token" and a.shape), arguments[0]
         )
@@ -229,7 +267,9 @@ class Op:
                 shapes.append(None)
                 dtypes.append("f64" if out == "f64" else "f32")
                 continue
-            shape, _, dtype, *_ = arrays.describe(f"initial_state ({name})", state)
+            shape, _, dtype, *_ = arrays.describe(
+                "initial_state" if self.states == 1 else f"initial_state ({name})", state
+            )
             if len(shape) != 4 or shape[1] != heads:
                 raise ArgumentError(
                     f"initial state '{name}' is [N, {heads}, K, V], got {list(shape)}"
@@ -289,8 +329,7 @@ class Op:
                 role = "param"
         outer = lead if role == "token" else 0
         if rank < outer + 1 or rank > outer + 3 - (role == "param"):
-            form = "[B, T, H, ..]" if lead == 2 else "[T, H, ..]"
-            form = form if role == "token" else "[H] or [H, D]"
+            form = token_form(lead) if role == "token" else "[H] or [H, D]"
             raise ArgumentError(f"argument '{name}' is {form}, got {list(shape)}")
         if kind.shape is not None and rank != outer + 1 + len(kind.shape):
             per = "x".join(map(str, kind.shape)) or "a number"
@@ -312,12 +351,6 @@ class Op:
             raise Error(
                 f"{self.name}: without arrays, heads= says how many heads there are"
             )
-        for name in {**self.kinds, **self.dtypes, **self._heads_by_name()}:
-            if name not in self.names:
-                raise Error(
-                    f"{self.name}: there is no argument '{name}'; there are "
-                    f"{', '.join(self.names)}"
-                )
         arguments = []
         for name in self.names:
             kind = self._kind(name)
@@ -363,6 +396,8 @@ class Op:
 
     def show(self, level="recurrence", *given, **states):
         """The text at a level: see linattn.levels.LEVELS, or a pipeline."""
+        if not isinstance(level, str):
+            raise Error(f"show: the level is text such as 'chunk', got {level!r}")
         module = self.module(*given, **states)
         if level in PARTS:
             options = self._export_options("sm_90a" if level == "ptx" else "cpu")
@@ -389,17 +424,27 @@ class Op:
         For such arrays, or for what compile was told."""
         module = self.module(*given, **states)
         source = code.entry(module, self._export_options("cpu"))
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+        if not isinstance(folder, (str, PathLike)):
+            raise Error(f"export: the folder is text or a path, got {folder!r}")
         written = []
-        for path in sorted(source.iterdir()):
-            target = folder / path.name
-            target.write_bytes(path.read_bytes())
-            written.append(target)
+        try:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            for path in sorted(source.iterdir()):
+                target = Path(folder) / path.name
+                target.write_bytes(path.read_bytes())
+                written.append(target)
+        except OSError as error:
+            raise Error(
+                f"export: cannot write to '{folder}': {error.strerror}"
+            ) from None
         return written
 
     def __repr__(self):
         return f"<op {self.name} for {self.options.target}>"
+
+
+def token_form(lead):
+    return "[B, T, H, ..]" if lead == 2 else "[T, H, ..]"
 
 
 def default_dtype(dtype, role, shape):
@@ -432,13 +477,9 @@ def compile(recurrence, *, target="auto", K=None, V=None, dtype=None, chunk=64,
         raise Error(f"target is text such as 'cpu' or 'sm_90a', got {target!r}")
     if target not in ("auto", "cpu") and not target.startswith("sm_"):
         raise Error(f"target is 'auto', 'cpu' or a GPU such as 'sm_90a', got {target!r}")
-    if lowering not in (None, "auto", "chunkwise", "serial"):
-        raise Error(f"lowering is 'auto', 'chunkwise' or 'serial', got {lowering!r}")
-    if chunk not in (16, 32, 64, 128):
-        raise Error(f"chunk is 16, 32, 64 or 128, got {chunk!r}")
-    for letter, size in (("K", K), ("V", V)):
-        if size is not None and not (isinstance(size, int) and 1 <= size <= 1024):
-            raise Error(f"{letter} is from 1 to 1024, got {size!r}")
+    check_compiling(lowering, chunk, snapshots, padding)
+    for name, value in (("mma", mma), ("plan", plan), ("cpu", cpu)):
+        check_text(name, value)
     options = code.Options(target, lowering, chunk, mma, plan, keep_rounding, cpu)
     return Op(recurrence, options, K=K, V=V, dtype=dtype, heads=heads, kinds=kinds,
               dtypes=dtypes, packed=packed, slots=slots, padding=padding,

@@ -25,5 +25,7 @@ def user_line():
 
 
 def at_user_line(message):
+    """The message behind its place; alone where no program of the user runs, as
+    under `python -m linattn`."""
     file, line = user_line()
-    return f"{file}:{line}: {message}"
+    return message if file.startswith("<frozen ") else f"{file}:{line}: {message}"

@@ -12,6 +12,10 @@ from .source import is_ours
 from .tracing import State, Trace, Traced, is_number, lift
 
 
+# What a call takes by these names is not the step's: an op's, and the runtime's.
+KEYWORDS = ("initial_state", "cu_seqlens", "slots", "out", "workspace", "stream")
+
+
 class Recurrence:
     """A step, and what is said of its parameters."""
 
@@ -28,6 +32,8 @@ class Recurrence:
         self.kinds = self._read_kinds(kinds or {})
         self.states = [n for n, k in self.kinds.items() if k.role == "state"]
         self.arguments = [n for n, k in self.kinds.items() if k.role != "state"]
+        if not isinstance(samples or {}, dict):
+            raise self._error(f"samples is a dictionary by parameter, got {samples!r}")
         self.samples = dict(samples or {})
         self._check(self.samples, "samples", list(self.kinds))
 
@@ -54,6 +60,11 @@ class Recurrence:
                     f"parameter '{parameter.name}' cannot be *args, **kwargs or "
                     "keyword-only"
                 )
+            if parameter.name in KEYWORDS:
+                raise self._error(
+                    f"parameter '{parameter.name}' has the name of a call's keyword: "
+                    "call it otherwise"
+                )
             if parameter.default is not parameter.empty:
                 raise self._error(
                     f"parameter '{parameter.name}' has a default: constants belong "
@@ -65,6 +76,8 @@ class Recurrence:
             )
         if not kinds:
             raise self._error("takes a state and at least one operand of a token")
+        if not isinstance(given, dict):
+            raise self._error(f"kinds is a dictionary by parameter, got {given!r}")
         self._check(given, "kinds", list(kinds))
         for name, kind in given.items():
             kinds[name] = parse_kind(kind)

@@ -19,6 +19,10 @@ static constexpr struct {
               {DType::I32, "i32", 4},    {DType::I64, "i64", 8},
               {DType::Other, "other", 0}};
 
+/// Before the name of a type whose bytes are not in this machine's order.
+static constexpr const char *kOtherOrder =
+    PY_LITTLE_ENDIAN ? "big-endian " : "little-endian ";
+
 const char *linattn::python::nameOf(DType type) {
   return kTypes[int(type)].name;
 }
@@ -58,10 +62,22 @@ bool Array::allocateZeros(DType type, int newRank, const int64_t *newShape) {
   return own != nullptr;
 }
 
-/// Of a format of the buffer protocol in this machine's byte order.
-static DType dtypeOfFormat(const char *format, Py_ssize_t size) {
-  if (*format == '@' || *format == '=')
+/// Whether a format of the buffer protocol is in this machine's byte order; the
+/// mark of the order goes away.
+static bool takeOrder(const char *&format) {
+  char mark = *format;
+  if (mark == '@' || mark == '=' || mark == '<' || mark == '>' || mark == '!')
     ++format;
+  else
+    return true;
+  if (format[0] != 0 && format[1] == 0 && std::strchr("bB?c", format[0]))
+    return true; // One byte has no order.
+  bool little = PY_LITTLE_ENDIAN;
+  return mark == '@' || mark == '=' || (mark == '<') == little;
+}
+
+/// Of a format without a mark.
+static DType dtypeOfFormat(const char *format, Py_ssize_t size) {
   if (format[0] == 0 || format[1] != 0)
     return DType::Other;
   switch (format[0]) {
@@ -80,14 +96,58 @@ static DType dtypeOfFormat(const char *format, Py_ssize_t size) {
   }
 }
 
+/// What numpy calls it, for messages: bool, complex64, ..
+static std::string wordsOfFormat(const char *format, Py_ssize_t size) {
+  std::string bits = std::to_string(size * 8);
+  if (format[0] == 'Z')
+    return "complex" + bits;
+  if (format[0] == 'T')
+    return "a structure";
+  switch (format[std::strlen(format) - 1]) { // behind a length, as in "4s"
+  case '?':
+    return "bool";
+  case 'b':
+  case 'h':
+  case 'i':
+  case 'l':
+  case 'q':
+    return "int" + bits;
+  case 'B':
+  case 'H':
+  case 'I':
+  case 'L':
+  case 'Q':
+    return "uint" + bits;
+  case 'g':
+    return "float" + bits;
+  case 'O':
+    return "object";
+  case 'c':
+  case 's':
+    return "bytes";
+  case 'w':
+    return "text";
+  case 'x':
+    return "void";
+  default:
+    return format;
+  }
+}
+
 bool Array::importBuffer(PyObject *object) {
   if (PyObject_GetBuffer(object, &buffer, PyBUF_FULL_RO) != 0)
     return false;
   hasBuffer = true;
   const char *format = buffer.format ? buffer.format : "B";
+  bool native = takeOrder(format);
   dtype = dtypeOfFormat(format, buffer.itemsize);
-  if (dtype == DType::Other)
-    otherType = format;
+  otherType = dtype == DType::Other ? wordsOfFormat(format, buffer.itemsize)
+                                    : nameOf(dtype);
+  if (!native) {
+    // Its bytes would be read in the wrong order.
+    otherType = kOtherOrder + otherType;
+    dtype = DType::Other;
+  }
   data = static_cast<char *>(buffer.buf);
   readOnly = buffer.readonly;
   rank = buffer.ndim;
@@ -108,27 +168,29 @@ bool Array::importBuffer(PyObject *object) {
   return true;
 }
 
-/// numpy's buffers cannot say bfloat16, which packages add to it: as integers
-/// of the same size.
-bool Array::importBFloat(PyObject *object) {
-  PyObject *type = PyObject_GetAttrString(object, "dtype");
-  PyObject *name = type ? PyObject_GetAttrString(type, "name") : nullptr;
-  bool isBFloat = name && PyUnicode_Check(name) &&
-                  PyUnicode_CompareWithASCIIString(name, "bfloat16") == 0;
-  Py_XDECREF(name);
-  Py_XDECREF(type);
-  PyErr_Clear();
-  if (!isBFloat)
-    return false;
-  PyObject *view = PyObject_CallMethod(object, "view", "s", "int16");
-  if (!view) {
-    PyErr_Clear();
+/// For types that numpy's buffers cannot say. bfloat16, which packages add to
+/// it, as integers of the same size; others are named in the error.
+bool Array::importNamed(PyObject *object) {
+  nanobind::python_error said; // by the buffer
+  nanobind::object type = nanobind::getattr(object, "dtype", nanobind::none());
+  if (!nanobind::hasattr(type, "name")) {
+    said.restore();
     return false;
   }
-  bool done = importBuffer(view);
-  Py_DECREF(view); // The buffer holds it.
-  dtype = DType::BF16;
-  return done;
+  std::string name = nanobind::str(type.attr("name")).c_str();
+  bool native =
+      nanobind::cast<bool>(nanobind::getattr(type, "isnative", Py_True));
+  if (name == "bfloat16") {
+    nanobind::object view = nanobind::handle(object).attr("view")("int16");
+    bool done = importBuffer(view.ptr()); // The buffer holds the view.
+    dtype = native ? DType::BF16 : DType::Other;
+    otherType = std::string(kOtherOrder) + "bf16";
+    return done;
+  }
+  PyErr_Format(PyExc_TypeError,
+               "elements are bf16, f16, f32, f64, i32 or i64, got %s",
+               name.c_str());
+  return false;
 }
 
 static DType dtypeOf(dlpack::dtype type) {
@@ -148,6 +210,27 @@ static DType dtypeOf(dlpack::dtype type) {
                              : DType::Other;
   default:
     return DType::Other;
+  }
+}
+
+/// What numpy calls it, for messages.
+static std::string wordsOf(dlpack::dtype type) {
+  std::string bits = std::to_string(type.bits);
+  if (type.lanes != 1)
+    return "vectors of " + std::to_string(type.lanes);
+  switch (int(type.code)) {
+  case int(dlpack::dtype_code::Int):
+    return "int" + bits;
+  case int(dlpack::dtype_code::UInt):
+    return "uint" + bits;
+  case int(dlpack::dtype_code::Float):
+    return "float" + bits;
+  case int(dlpack::dtype_code::Complex):
+    return "complex" + bits;
+  case int(dlpack::dtype_code::Bool):
+    return "bool";
+  default:
+    return "type code " + std::to_string(type.code) + " of " + bits + " bits";
   }
 }
 
@@ -196,8 +279,7 @@ bool Array::importDLPack(PyObject *object) {
   }
   dtype = dtypeOf(tensor->dtype);
   if (dtype == DType::Other)
-    otherType = "type code " + std::to_string(tensor->dtype.code) + " of " +
-                std::to_string(tensor->dtype.bits) + " bits";
+    otherType = wordsOf(tensor->dtype);
   data = static_cast<char *>(tensor->data) + tensor->byte_offset;
   deviceType = tensor->device.device_type;
   deviceId = tensor->device.device_id;
@@ -212,21 +294,16 @@ bool Array::importDLPack(PyObject *object) {
 }
 
 bool Array::import(PyObject *object) {
-  if (PyObject_CheckBuffer(object)) {
+  if (!PyObject_CheckBuffer(object)) {
+    if (importDLPack(object))
+      return true;
+  } else {
     if (importBuffer(object))
       return true;
+    bool unsaid = !hasBuffer && PyErr_ExceptionMatches(PyExc_ValueError);
     release();
-    PyObject *type, *value, *trace;
-    PyErr_Fetch(&type, &value, &trace);
-    if (importBFloat(object)) {
-      Py_XDECREF(type);
-      Py_XDECREF(value);
-      Py_XDECREF(trace);
+    if (unsaid && importNamed(object))
       return true;
-    }
-    PyErr_Restore(type, value, trace);
-  } else if (importDLPack(object)) {
-    return true;
   }
   release();
   return false;

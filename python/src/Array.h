@@ -49,7 +49,7 @@ public:
 
 private:
   bool importBuffer(PyObject *object);
-  bool importBFloat(PyObject *object);
+  bool importNamed(PyObject *object);
   bool importDLPack(PyObject *object);
 
   Py_buffer buffer{};

@@ -297,13 +297,13 @@ nb::object Kernel::call(nb::args given, nb::handle make, nb::handle finish) {
     if (object.is_none() && arguments[i].role == Role::State)
       continue;
     if (!storage[i].import(object.ptr())) {
-      if (PyErr_ExceptionMatches(PyExc_AttributeError)) {
-        PyErr_Clear();
-        throw nb::type_error(("argument '" + arguments[i].name +
-                              "' is an array, got " +
-                              nb::type_name(object.type()).c_str())
-                                 .c_str());
-      }
+      // No array, or one of no type of ours: describing it says which.
+      for (PyObject *kind : {PyExc_AttributeError, PyExc_TypeError,
+                             PyExc_ValueError, PyExc_BufferError})
+        if (PyErr_ExceptionMatches(kind)) {
+          PyErr_Clear();
+          return nb::borrow(nb::handle(Py_NotImplemented));
+        }
       throw nb::python_error();
     }
     if (!fits(arguments[i], storage[i]))
@@ -419,6 +419,6 @@ NB_MODULE(_call, m) {
       .def("call", &Kernel::call, "args"_a, "make"_a, "finish"_a.none(),
            "Runs on arrays. NotImplemented if they are of other types or fixed "
            "sizes than the function was compiled for.");
-  m.def("describe", &describe, "array"_a,
+  m.def("describe", &describe, "array"_a.none(),
         "(shape, strides, dtype, device type, device number) of an array.");
 }

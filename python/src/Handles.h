@@ -66,6 +66,11 @@ using TreePtr = std::shared_ptr<Tree>;
 uint64_t now();
 uint64_t tick();
 
+/// An error of the compiler: text with places in files.
+struct CompileError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// What every handle into a tree has.
 struct Handle {
   TreePtr tree;
@@ -73,8 +78,7 @@ struct Handle {
 
   void check() const {
     if (made < tree->owner()->changed)
-      throw std::runtime_error(
-          "this handle is stale: passes ran on its module");
+      throw CompileError("this handle is stale: passes ran on its module");
   }
 };
 
@@ -104,11 +108,6 @@ struct Operation : Handle {
 };
 struct Module : Handle {
   MlirModule module;
-};
-
-/// An error of the compiler: text with places in files.
-struct CompileError : std::runtime_error {
-  using std::runtime_error::runtime_error;
 };
 
 /// Collects the diagnostics of a context while it lives.

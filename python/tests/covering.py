@@ -30,8 +30,9 @@ def pairwise(axes, wanted=lambda case: True):
 def covering(axes, seed, wanted=lambda case: True, tries=24):
     """The same for products too large to list: each case starts from a pair that
     is left and takes, axis by axis, the values that cover the most pairs; of
-    `tries` such cases the best one stays. Values must be hashable. A pair that no
-    wanted case was found for is given up."""
+    `tries` such cases the best one stays. Values must be hashable. What no such case
+    is wanted for is tried again with the other values at random, and given up only
+    if none of a thousand is."""
     rng = random.Random(seed)
     names = sorted(axes, key=lambda a: (-len(axes[a]), a))
     missing = {
@@ -66,13 +67,28 @@ def covering(axes, seed, wanted=lambda case: True, tries=24):
         return case
 
     chosen = []
+
+    def choose(found):
+        best = max(found, key=lambda c: len(pairs_of(c) & missing))
+        chosen.append({a: best[a] for a in axes})
+        return pairs_of(best)
+
+    hard = set()
     while missing:
         pair = rng.choice(sorted(missing, key=repr))
         found = [c for c in (attempt(pair) for _ in range(tries)) if wanted(c)]
         if not found:
             missing.discard(pair)
+            hard.add(pair)
             continue
-        best = max(found, key=lambda c: len(pairs_of(c) & missing))
-        chosen.append({a: best[a] for a in axes})
-        missing -= pairs_of(best)
+        covered = choose(found)
+        missing -= covered
+        hard -= covered
+    # The values that cover the most may be those that are not wanted together.
+    missing = hard
+    while missing:
+        pair = min(missing, key=repr)
+        cases = ({a: rng.choice(axes[a]) for a in names} | dict(pair) for _ in range(1000))
+        found = [c for c in cases if wanted(c)]
+        missing -= choose(found) if found else {pair}
     return chosen

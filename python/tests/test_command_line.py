@@ -83,6 +83,32 @@ def test_wrong_usage():
     assert "no file 'nothing.py'" in call("run", "nothing.py", code=2)
     assert "has no recurrence 'x'; it has gla" in call("run", "examples/gla.py:x", code=2)
     call("run", "examples/gla.py", "--chunk", "48", code=2)
+    assert "argument --T: is at least 0, got -3" in call(
+        "run", "examples/retnet.py", "--T", "-3", code=2
+    )
+    assert "--lengths: is at least 0, got -1" in call(
+        "bench", "examples/retnet.py", "--lengths", "8,-1", code=2
+    )
+    error = call("run", "examples/retnet.py", "--T", 1, "--save", "/proc/x.npz", code=2)
+    assert error == "error: --save: cannot write '/proc/x.npz': No such file or directory\n"
     assert "target is 'auto', 'cpu' or a GPU" in call(
         "compile", "examples/toy_recall.py:parity", "--target", "tpu", code=1
     )
+    # No line of the user's is behind these.
+    assert call("compile", "examples/retnet.py", "-o", "/proc/x", code=1) == (
+        "error: export: cannot write to '/proc/x': No such file or directory\n"
+    )
+    assert call("run", "examples/retnet.py", "--K", "0", code=1) == (
+        "error: K is from 1 to 1024, got 0\n"
+    )
+
+
+def test_which_of_several(tmp_path):
+    path = tmp_path / "several.py"
+    path.write_text(
+        "import linattn\n@linattn.recurrence\ndef mine(S, q, k, v):\n"
+        "    S = S.write(k, v)\n    return S, S.read(q)\n"
+        "op = linattn.compile(mine, K=4, V=4, heads=1)\n"
+    )
+    error = call("run", path, code=2)
+    assert error == f"error: '{path}' has mine, op: say which, such as {path}:mine\n"

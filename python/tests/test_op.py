@@ -372,6 +372,12 @@ def test_on_a_simulated_gpu(tmp_path):
         "s0 = np.ones((1, 2, 8, 8), np.float32)\n"
         "found = op(*arrays, initial_state=s0)\n"
         "test_op.close(found, test_op.expected(arrays, s0))\n"
+        "try:\n"
+        "    op(*arrays, initial_state=np.ones((1, 2, 8, 16), np.float32)[..., ::2])\n"
+        "except test_op.linattn.ArgumentError as error:\n"
+        "    assert \"stride 3 of 'initial_state' is 1, got 2\" in str(error), error\n"
+        "else:\n"
+        "    raise AssertionError('accepted')\n"
     )
     env = {
         **os.environ, "LINATTN_RUNTIME": str(runtime), "LINATTN_LIBCUDA": str(driver),

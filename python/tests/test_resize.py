@@ -1,6 +1,8 @@
 """Examples at other sizes, and the cases that sweep them."""
 
+import importlib.util
 import re
+from importlib.machinery import SourceFileLoader
 from itertools import combinations, product
 
 import pytest
@@ -56,3 +58,21 @@ def test_covering_holds_every_pair():
     assert cases == covering(axes, seed=3)
     few = covering(axes, seed=3, wanted=lambda c: c["a"] != c["b"])
     assert all(c["a"] != c["b"] for c in few)
+
+
+def test_the_sweep_holds_every_pair_that_may_be():
+    """Also those of examples that are packed already, which go with one length."""
+    path = str(ROOT / "utils" / "sweep")
+    spec = importlib.util.spec_from_loader("sweep", SourceFileLoader("sweep", path))
+    sweep = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sweep)
+    examples = sweep.recurrences()
+    axes, may = sweep.axes(examples), sweep.possible(examples)
+    cases = covering(axes, 1, may)
+    assert all(map(may, cases))
+    plain = {"example": "gated_deltanet", "tokens": "packed"}
+    for a, b in combinations(axes, 2):
+        wanted = {
+            (x, y) for x, y in product(axes[a], axes[b]) if may({**plain, a: x, b: y})
+        }
+        assert {(c[a], c[b]) for c in cases} == wanted, (a, b)

@@ -335,6 +335,166 @@ def read_only_pool():
     op(*a.values(), initial_state=pool, slots=np.array([0, 1], np.int32))  # here
 
 
+def big_endian():
+    op, a = linattn.compile(delta), arrays(v=f32(B, T, H, V).astype(">f4"))
+    op(*a.values())  # here
+
+
+def big_endian_bfloat16():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    op = linattn.compile(delta)
+    half = {n: f32(B, T, H, K).astype(ml_dtypes.bfloat16) for n in "qkv"}
+    op(*arrays(**half).values())
+    half["v"] = half["v"].astype(half["v"].dtype.newbyteorder(">"))
+    op(*arrays(**half).values())  # here
+
+
+def big_endian_offsets():
+    op = linattn.compile(delta)
+    op(*packed().values(), cu_seqlens=np.array([0, T], ">i4"))  # here
+
+
+def a_structure():
+    op, a = linattn.compile(delta), arrays(q=np.zeros((B, T, H, K), [("x", "f4")]))
+    op(*a.values())  # here
+
+
+def booleans():
+    op, a = linattn.compile(delta), arrays(q=np.ones((B, T, H, K), bool))
+    op(*a.values())  # here
+
+
+def complex_numbers():
+    op, a = linattn.compile(delta), arrays(q=np.ones((B, T, H, K), np.complex64))
+    op(*a.values())  # here
+
+
+def objects():
+    op, a = linattn.compile(delta), arrays(q=np.ones((B, T, H, K), object))
+    op(*a.values())  # here
+
+
+def dates():
+    op, a = linattn.compile(delta), arrays()
+    op(*a.values())
+    a["q"] = np.zeros((B, T, H, K), "M8[s]")
+    op(*a.values())  # here
+
+
+def nothing():
+    op, a = linattn.compile(delta), arrays(q=None)
+    op(*a.values())  # here
+
+
+def all_of_rank_0():
+    linattn.compile(delta)(*[np.float32(1)] * 5)  # here
+
+
+def other_heads():
+    op, a = linattn.compile(delta, heads=2), arrays()
+    op(*a.values())  # here
+
+
+def other_heads_of_one():
+    op, a = linattn.compile(delta, heads={"q": 2}), arrays()
+    op(*a.values())  # here
+
+
+def other_dtype_of_one():
+    op, a = linattn.compile(delta, dtypes={"g": "f64"}), arrays()
+    op(*a.values())  # here
+
+
+def heads_of_zero():
+    linattn.compile(delta, heads=0)  # here
+
+
+def heads_below_zero():
+    linattn.compile(delta, heads=-1)  # here
+
+
+def heads_and_a_half():
+    linattn.compile(delta, heads=1.5)  # here
+
+
+def heads_in_text():
+    linattn.compile(delta, heads="4")  # here
+
+
+def heads_beyond_64_bits():
+    linattn.compile(delta, heads={"q": 1 << 70})  # here
+
+
+def misspelt_kind():
+    linattn.compile(delta, kinds={"betta": "V"})  # here
+
+
+def kinds_are_a_number():
+    linattn.compile(delta, kinds=3)  # here
+
+
+def kinds_of_a_step_are_a_number():
+    @linattn.recurrence(kinds=3)  # here
+    def f(S, q):
+        return S, S.read(q)
+
+
+def snapshots_of_zero():
+    linattn.compile(delta, snapshots=0)  # here
+
+
+def plan_is_a_number():
+    linattn.compile(delta, plan=3)  # here
+
+
+def plan_for_another_chip():
+    op = linattn.compile(delta, K=16, V=16, heads=1, target="sm_86", plan="chip=sm_90a")
+    op.export("/tmp/never")  # here
+
+
+def plan_out_of_range():
+    op = linattn.compile(delta, K=16, V=16, heads=1, target="sm_90a", plan="split=2")
+    op.export("/tmp/never")  # here
+
+
+def level_is_a_number():
+    linattn.compile(delta, K=8, V=8, heads=1).show(3)  # here
+
+
+def export_to_nowhere():
+    linattn.compile(delta, K=8, V=8, heads=1).export("/proc/x")  # here
+
+
+def export_to_a_number():
+    linattn.compile(delta, K=8, V=8, heads=1).export(3)  # here
+
+
+def keyword_as_parameter():
+    @linattn.recurrence  # here
+    def f(S, q, initial_state):
+        return S.write(q, initial_state), S.read(q)
+
+
+def stream_as_parameter():
+    @linattn.recurrence  # here
+    def f(S, q, stream):
+        return S.write(q, stream), S.read(q)
+
+
+def packed_with_a_batch():
+    op, a = linattn.compile(delta), arrays()
+    op(*a.values(), cu_seqlens=np.array([0, T], np.int32))  # here
+
+
+def stale_handle():
+    from linattn import native
+
+    module = native.parse(linattn.compile(delta, K=8, V=8, heads=1).module().text)
+    before = module.operation
+    module.run("builtin.module(linattn-normalize)")
+    str(before)  # here
+
+
 def attention_widths():
     op = linattn.softmax_attention()
     op(f32(B, T, H, 8), f32(B, T, H, 6), f32(B, T, H, 8))  # here
@@ -390,22 +550,56 @@ WRONG = {
     other_T: "argument 'g' of shape [2, 6, 4] does not go with 'q' of shape [2, 5, 4, 8]",
     strided_vectors: "argument 'q' has contiguous vectors (stride 1 in its last dimension)",
     state_of_other_heads: "initial state 'S' is [N, 4, K, V], got [2, 1, 8, 6]",
-    state_of_other_batch: "argument 's0' of shape [3, 4, 8, 6] does not go with 'q'",
+    state_of_other_batch: "argument 'initial_state' of shape [3, 4, 8, 6] does not go with 'q'",
     state_transposed: "read: the key is a vector over K = 6, got 'k', a vector of 8",
-    offsets_decrease: "argument 'cu' has offsets that do not decrease, got 4 before 3",
-    offsets_beyond: "argument 'cu' ends at most at the number of tokens 5, got 6",
+    offsets_decrease: "argument 'cu_seqlens' has offsets that do not decrease, got 4 before 3",
+    offsets_beyond: "argument 'cu_seqlens' ends at most at the number of tokens 5, got 6",
     float_offsets: "cu_seqlens is a vector of int32 or int64, got f64 [2]",
     slot_outside: "argument 'slots' names rows of a pool of 3 or is -1, got 3 at 1",
     slot_twice: "argument 'slots' names each row once, got 1 twice",
     slots_without_pool: "slots name rows of initial_state, which is not given",
-    read_only_pool: "argument 'pool' is updated in place, got a read-only array",
+    read_only_pool: "argument 'initial_state' is updated in place, got a read-only array",
+    big_endian: "delta: argument 'v' is in this machine's byte order, got big-endian f32: "
+    "x.astype(x.dtype.newbyteorder('=')) is",
+    big_endian_bfloat16: "delta: argument 'v' is in this machine's byte order, got big-endian bf16",
+    big_endian_offsets: "argument 'cu_seqlens' is in this machine's byte order, got big-endian i32",
+    a_structure: "delta: argument 'q' is bf16, f16, f32 or f64, got a structure",
+    booleans: "delta: argument 'q' is bf16, f16, f32 or f64, got bool",
+    complex_numbers: "delta: argument 'q' is bf16, f16, f32 or f64, got complex64",
+    objects: "delta: argument 'q' is bf16, f16, f32 or f64, got object",
+    dates: "argument 'q': elements are bf16, f16, f32, f64, i32 or i64, got datetime64[s]",
+    nothing: "delta: argument 'q' is an array, got NoneType",
+    all_of_rank_0: "delta: no argument has the rank of tokens, [B, T, H, ..]",
+    other_heads: "delta: argument 'q' has 2 heads, as compiled, got 4",
+    other_heads_of_one: "delta: argument 'q' has 2 heads, as compiled, got 4",
+    other_dtype_of_one: "delta: argument 'g' is f64, as compiled, got f32",
+    heads_of_zero: "heads is a number from 1 to 65535, got 0",
+    heads_below_zero: "heads is a number from 1 to 65535, got -1",
+    heads_and_a_half: "heads is a number from 1 to 65535, got 1.5",
+    heads_in_text: "heads is a number from 1 to 65535, got '4'",
+    heads_beyond_64_bits: "heads of 'q' is a number from 1 to 65535, got 1180591620717411303424",
+    misspelt_kind: "delta: kinds names 'betta', which is none of the arguments q, k, v, g, beta",
+    kinds_are_a_number: "kinds is a dictionary by argument, got 3",
+    kinds_of_a_step_are_a_number: "kinds is a dictionary by parameter, got 3",
+    snapshots_of_zero: "snapshots is a positive number of tokens, got 0",
+    plan_is_a_number: "plan is text, got 3",
+    plan_for_another_chip: "plan: 'chip' is none of slice, column-parts, split, stages",
+    plan_out_of_range: "plan: split is -1 (chosen), 0 or 1, got '2'",
+    level_is_a_number: "show: the level is text such as 'chunk', got 3",
+    export_to_nowhere: "export: cannot write to '/proc/x': No such file or directory",
+    export_to_a_number: "export: the folder is text or a path, got 3",
+    keyword_as_parameter: "parameter 'initial_state' has the name of a call's keyword",
+    stream_as_parameter: "parameter 'stream' has the name of a call's keyword",
+    packed_with_a_batch: "with cu_seqlens tokens are packed, [T, H, ..] without a batch: "
+    "argument 'q' is [2, 5, 4, 8]",
+    stale_handle: "this handle is stale: passes ran on its module",
     attention_widths: "argument 'k' has vectors of 8 as 'q', got 6",
     attention_window: "window is a positive number of tokens, got 0",
 }
 
 
 # Wrong for the step: its line is named, not the call's.
-IN_THE_STEP = (wrong_key_size, state_transposed)
+IN_THE_STEP = (wrong_key_size, state_transposed, packed_with_a_batch)
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda f: f.__name__)
@@ -431,3 +625,17 @@ def test_errors_are_python_s_own_too():
         a_list()
     with pytest.raises(RuntimeError):
         not_a_chunk_form()
+
+
+def test_the_runtime_s_errors_are_ours(monkeypatch):
+    from linattn.runtime import LinattnError
+
+    assert issubclass(LinattnError, linattn.Error) and issubclass(LinattnError, RuntimeError)
+    monkeypatch.setenv("LINATTN_LIBCUDA", "/nonexistent/libcuda.so")
+    op, a = linattn.compile(delta, target="sm_90a"), arrays()
+    try:
+        op(*a.values())
+    except linattn.Error as error:
+        assert f"{__file__}:" in str(error)
+    else:
+        raise AssertionError("ran without a driver")

@@ -89,6 +89,13 @@ refused("small: has the arguments q, k, v, g, beta, s0; got 'w'", w=q)
 refused("small: 'q' is given once, got it twice", q, q=q)
 refused("small: 'q' is a tensor of torch, cupy, numpy or DLPack, got list", [1.0])
 refused("'q' has a dtype of f16, bf16", q.astype(complex), k, v, g, beta, s0)
+refused(
+    "small: 'v' is in this machine's byte order, got >f4: "
+    "x.astype(x.dtype.newbyteorder('=')) is", q, k, v.astype(">f4"), g, beta, s0,
+)
+record = np.zeros(g.shape, [("g", "f4"), ("flag", "i1")])
+refused("small: 'g' has strides that are multiples of its elements of 4 bytes, got [160, ",
+        q, k, v, record["g"], beta, s0)
 assert (folder / "log").read_text().count("cuLaunchKernelEx") == launches
 try:
     artifact["large"]

@@ -34,6 +34,10 @@ static cl::opt<bool> statistics("statistics",
 static cl::opt<bool> print("print", cl::desc("Print the outputs' elements"));
 static cl::opt<uint64_t> seed("seed",
                               cl::desc("Overrides the launch file's seed"));
+static cl::opt<uint64_t> maxInstructions(
+    "max-instructions",
+    cl::desc("Warp instructions of a block before the launch is given up; 0: "
+             "no limit (default: what the launch file says, else 10^9)"));
 static cl::opt<AsyncTiming> timing(
     "timing", cl::desc("When asynchronous work completes"),
     cl::values(clEnumValN(AsyncTiming::Earliest, "earliest", "at once"),
@@ -49,11 +53,19 @@ static std::unique_ptr<MemoryBuffer> readFile(const std::string &path) {
   return file;
 }
 
-static void writeFile(StringRef path, StringRef text) {
+static void writeFile(StringRef option, StringRef path, StringRef text) {
   std::error_code code;
   ToolOutputFile out(path, code, sys::fs::OpenFlags(0));
-  check(errorCodeToError(code));
-  out.os() << text;
+  if (!code) {
+    out.os() << text;
+    out.os().flush();
+    code = out.os().error();
+    out.os().clear_error();
+  }
+  if (code)
+    check(
+        createStringError(code, "--" + option + " " + path +
+                                    ": cannot be written: " + code.message()));
   out.keep();
 }
 
@@ -71,7 +83,9 @@ static void printOutputs(const LaunchFile &launch, const LaunchResult &result) {
 }
 
 int main(int argc, char **argv) {
-  cl::ParseCommandLineOptions(argc, argv, "runs a PTX kernel on the CPU\n");
+  if (!cl::ParseCommandLineOptions(argc, argv, "runs a PTX kernel on the CPU\n",
+                                   &errs()))
+    return 2;
   auto text = readFile(launchFile);
   LaunchFile launch = check(parseLaunchFile(
       text->getBuffer(), launchFile, sys::path::parent_path(launchFile)));
@@ -79,6 +93,9 @@ int main(int argc, char **argv) {
     launch.options.seed = seed;
   if (timing.getNumOccurrences())
     launch.options.timing = timing;
+  if (maxInstructions.getNumOccurrences())
+    launch.options.maxWarpInstructions = maxInstructions;
+  launch.options.progress = &errs();
   auto ptx = readFile(ptxFile);
   Simulator simulator;
   auto *module = check(simulator.load(ptx->getBuffer(), ptxFile));
@@ -89,18 +106,22 @@ int main(int argc, char **argv) {
   if (print)
     printOutputs(launch, result);
   if (!jsonFile.empty())
-    writeFile(jsonFile, formatv("{0:2}\n", result.report.toJSON()).str());
+    writeFile("json", jsonFile,
+              formatv("{0:2}\n", result.report.toJSON()).str());
   if (!recordFile.empty())
-    writeFile(recordFile,
+    writeFile("record", recordFile,
               formatv("{0}\n", outputsToJSON(launch, result)).str());
   for (unsigned i = 0; !saveDir.empty() && i < launch.buffers.size(); ++i)
     if (const LaunchBuffer &b = launch.buffers[i]; b.isOutput)
-      writeFile(saveDir + "/" + b.name + ".npy",
+      writeFile("save", saveDir + "/" + b.name + ".npy",
                 toNpy(b.type, b.shape, result.outputs[i]));
   bool good = result.report.clean();
   if (!compareFile.empty()) {
-    auto expected = check(json::parse(readFile(compareFile)->getBuffer()));
-    if (Error e = compareOutputs(launch, result, expected)) {
+    auto expected = json::parse(readFile(compareFile)->getBuffer());
+    if (!expected)
+      check(createStringError("--compare " + compareFile + ": " +
+                              toString(expected.takeError())));
+    if (Error e = compareOutputs(launch, result, *expected)) {
       errs() << "error: " << toString(std::move(e)) << "\n";
       good = false;
     }

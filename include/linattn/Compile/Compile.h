@@ -76,6 +76,10 @@ struct KernelOptions {
   std::string plan; ///< as in CompileOptions
 };
 
+/// An error that names the option of a plan that there is not, or its rule and
+/// value.
+llvm::Error checkPlan(llvm::StringRef plan);
+
 /// Lowers one function of `module`, or a gpu.module of kernels on tiles of that
 /// name, to PTX. What is wrong with it is reported as diagnostics.
 llvm::Expected<CompiledKernel> compileKernel(mlir::ModuleOp module,

@@ -10,6 +10,8 @@
 #ifndef LINATTN_SIMULATOR_SIMULATEDDRIVER_H
 #define LINATTN_SIMULATOR_SIMULATEDDRIVER_H
 
+#include "linattn/Simulator/Simulator.h"
+
 #include <string>
 
 namespace linattn::sim {
@@ -21,6 +23,8 @@ struct SimulatedDevice {
   int multiprocessors = 132;
   int sharedBytes = 232448; ///< per block, at most: that of an H100
   unsigned threads = 0;     ///< of the host, for blocks; 0: one per core
+  /// Of a block; LINATTN_SIM_MAX_INSTRUCTIONS, where it is set.
+  uint64_t maxWarpInstructions = defaultMaxWarpInstructions;
 };
 
 /// Of this process, from now on.

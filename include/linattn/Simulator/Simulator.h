@@ -49,6 +49,10 @@ enum class AsyncTiming {
   Random    ///< at seeded moments in between
 };
 
+/// Many times what a block of any kernel here executes; a spin of one warp gets
+/// there in a minute.
+constexpr uint64_t defaultMaxWarpInstructions = 1000000000;
+
 struct LaunchOptions {
   uint64_t seed = 0;
   AsyncTiming timing = AsyncTiming::Random;
@@ -60,8 +64,11 @@ struct LaunchOptions {
   bool checkRaces = true;
   /// Findings kept; equal ones (kind and lines) count once.
   unsigned maxFindings = 32;
-  /// Warp instructions before a launch is given up; 0: no limit.
-  uint64_t maxWarpInstructions = 0;
+  /// Warp instructions of a block, or of the blocks of a cluster together,
+  /// before the launch is given up; 0: no limit.
+  uint64_t maxWarpInstructions = defaultMaxWarpInstructions;
+  /// Where a launch says that it still runs, after 10 s, 20 s, 40 s, ..
+  llvm::raw_ostream *progress = nullptr;
 };
 
 /// The bytes of one kernel argument, laid out as the kernel's .param wants it.

@@ -8,11 +8,25 @@
 #ifndef LINATTN_TARGET_DEVICES_H
 #define LINATTN_TARGET_DEVICES_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace linattn {
+
+/// A target that code is made for.
+struct Device {
+  llvm::StringLiteral chip;
+  /// The first version of PTX that has it, but at least 8.0, of CUDA 12.
+  llvm::StringLiteral ptxFeature;
+};
+
+llvm::ArrayRef<Device> getDevices();
+
+/// A chip such as "sm_90a"; null if it is unknown.
+const Device *findDevice(llvm::StringRef chip);
 
 struct DeviceLimits {
   /// Shared memory that a block may opt in to.
@@ -27,11 +41,11 @@ struct DeviceLimits {
   int64_t clusterBlocks = 1;
 };
 
-/// The limits of a chip such as "sm_90a"; none if it is unknown.
+/// The limits of a chip; none if it is unknown.
 std::optional<DeviceLimits> getDeviceLimits(llvm::StringRef chip);
 
-/// The chips that getDeviceLimits knows, for messages.
-llvm::StringRef getKnownDevices();
+/// All of them, for messages.
+std::string getKnownDevices();
 
 } // namespace linattn
 

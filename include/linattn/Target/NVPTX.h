@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <map>
 #include <string>
 #include <vector>
 
@@ -46,13 +47,16 @@ struct Ptxas {
 /// of equal ones the first in that order. `toolPath` is the running program.
 llvm::Expected<Ptxas> findPtxas(llvm::StringRef toolPath);
 
-/// What ptxas says about one kernel.
+/// What ptxas says about the kernels of a function: the most of what each has
+/// for itself, and the sum of what is spilled.
 struct Resources {
   unsigned registers = 0;
   unsigned stackBytes = 0;
   unsigned spillStoreBytes = 0;
   unsigned spillLoadBytes = 0;
-  unsigned sharedBytes = 0;
+  unsigned sharedBytes = 0; ///< as ptxas sees them: without dynamic ones
+  /// The same by kernel.
+  std::map<std::string, unsigned, std::less<>> sharedBytesOf;
   unsigned barriers = 0;
   /// Notes on performance, such as C75xx, and other warnings.
   std::vector<std::string> notes;
@@ -63,7 +67,7 @@ struct Cubin {
   Resources resources;
 };
 
-/// Assembles the PTX of one kernel.
+/// Assembles the PTX of one function's kernels.
 llvm::Expected<Cubin> assemble(const Ptxas &ptxas, llvm::StringRef ptx,
                                llvm::StringRef chip);
 

@@ -101,6 +101,9 @@ static thread_local ContextObject *currentContext;
 LINATTN_DRIVER(cuInit)(unsigned) {
   State &s = state();
   std::lock_guard<std::mutex> lock(s.mutex);
+  if (const char *text = std::getenv("LINATTN_SIM_MAX_INSTRUCTIONS"))
+    if (llvm::StringRef(text).getAsInteger(10, s.device.maxWarpInstructions))
+      return InvalidValue;
 #ifdef LINATTN_SIMULATED_LIBCUDA
   if (const char *text = std::getenv("LINATTN_SIM_CAPABILITY"))
     std::sscanf(text, "%d.%d", &s.device.major, &s.device.minor);
@@ -363,6 +366,7 @@ LINATTN_DRIVER(cuLaunchKernelEx)
     }
   sim::LaunchOptions options;
   options.threads = s.device.threads;
+  options.maxWarpInstructions = s.device.maxWarpInstructions;
   llvm::Expected<sim::Report> report = s.simulator.launch(
       *function->module, function->name, launch, arguments, options);
   if (!report)

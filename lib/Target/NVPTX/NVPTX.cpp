@@ -1,6 +1,7 @@
 //===- NVPTX.cpp - LLVM dialect to PTX ------------------------------------===//
 
 #include "linattn/Target/NVPTX.h"
+#include "linattn/Target/Devices.h"
 #include "linattn/Target/Optimize.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -56,22 +57,9 @@ static const llvm::Target *getTarget() {
 }
 
 llvm::Expected<std::string> linattn::getPTXFeature(llvm::StringRef chip) {
-  // The first version of PTX that has the chip, but at least 8.0, of CUDA 12.
-  static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral>
-      versions[] = {
-          {"sm_80", "ptx80"},  {"sm_86", "ptx80"},   {"sm_87", "ptx80"},
-          {"sm_89", "ptx80"},  {"sm_90", "ptx80"},   {"sm_90a", "ptx80"},
-          {"sm_100", "ptx86"}, {"sm_100a", "ptx86"}, {"sm_100f", "ptx88"},
-          {"sm_103", "ptx88"}, {"sm_103a", "ptx88"}, {"sm_103f", "ptx88"},
-          {"sm_120", "ptx87"}, {"sm_120a", "ptx87"}, {"sm_120f", "ptx88"},
-          {"sm_121", "ptx88"}, {"sm_121a", "ptx88"}, {"sm_121f", "ptx88"}};
-  std::string known;
-  for (auto [name, version] : versions) {
-    if (name == chip)
-      return version.str();
-    known += (known.empty() ? "" : ", ") + name.str();
-  }
-  return makeError("target '" + chip + "' is none of " + known);
+  if (const Device *device = findDevice(chip))
+    return device->ptxFeature.str();
+  return makeError("target '" + chip + "' is none of " + getKnownDevices());
 }
 
 llvm::Expected<std::string> linattn::translateToPTX(Operation *gpuModule,

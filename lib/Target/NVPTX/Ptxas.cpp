@@ -158,8 +158,6 @@ Expected<Ptxas> linattn::findPtxas(StringRef toolPath) {
   return *best;
 }
 
-/// Of several kernels the most of what each has for itself, and the sum of what
-/// is spilled.
 Resources linattn::parsePtxasOutput(StringRef text) {
   Resources resources;
   auto number = [](StringRef line, StringRef pattern) -> unsigned {
@@ -171,16 +169,24 @@ Resources linattn::parsePtxasOutput(StringRef text) {
   };
   SmallVector<StringRef> lines;
   text.split(lines, '\n');
+  std::string kernel;
   for (StringRef line : lines) {
+    SmallVector<StringRef> match;
+    if (Regex("Compiling entry function '([^']*)'").match(line, &match))
+      kernel = match[1].str();
     auto most = [&](StringRef pattern, unsigned &value) {
       value = std::max(value, number(line, pattern));
     };
     most("[Uu]sed ([0-9]+) registers", resources.registers);
     most("used ([0-9]+) barriers", resources.barriers);
     most("([0-9]+) bytes smem", resources.sharedBytes);
+    most("([0-9]+) bytes smem", resources.sharedBytesOf[kernel]);
     most("([0-9]+) bytes stack frame", resources.stackBytes);
-    resources.spillStoreBytes += number(line, "([0-9]+) bytes spill stores");
-    resources.spillLoadBytes += number(line, "([0-9]+) bytes spill loads");
+    // -warn-spills says the same words once more, in its warnings.
+    if (line.contains("bytes stack frame")) {
+      resources.spillStoreBytes += number(line, "([0-9]+) bytes spill stores");
+      resources.spillLoadBytes += number(line, "([0-9]+) bytes spill loads");
+    }
     if (line.contains("warning") || line.contains("Performance Loss") ||
         line.contains("(C7"))
       resources.notes.push_back(line.trim().str());

@@ -6,6 +6,8 @@ from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_int32, c_int64
 from ctypes import c_size_t, c_void_p
 from pathlib import Path
 
+from ..errors import Error
+
 MAX_RANK = 8
 ABSENT = 0
 DTYPES = {"f16": 1, "bf16": 2, "f32": 3, "f64": 4, "i32": 5, "i64": 6, "i8": 7, "u8": 8}
@@ -14,11 +16,12 @@ NAMES = {number: name for name, number in DTYPES.items()}
 STATUS = {1: "artifact", 2: "argument", 3: "no device", 4: "unsupported", 5: "driver"}
 
 
-class LinattnError(RuntimeError):
+class LinattnError(Error, RuntimeError):
     """`kind`: artifact, argument, no device, unsupported, driver or internal."""
 
     def __init__(self, message, kind="argument"):
-        super().__init__(message)
+        # Without a line of the user's: the runtime speaks of its own call.
+        Exception.__init__(self, message)
         self.kind = kind
 
 

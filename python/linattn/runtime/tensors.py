@@ -88,7 +88,8 @@ class DLTensor(ctypes.Structure):
     ]
 
 
-KIND = {0: "i", 1: "u", 2: "f", 4: "bf"}  # of DLDataType.code
+# Of DLDataType.code; those from complex on are named for messages alone.
+KIND = {0: "i", 1: "u", 2: "f", 4: "bf", 5: "complex", 6: "bool"}
 GPU_DEVICES = (2, 3, 13)  # CUDA, its pinned host memory, its managed memory
 
 _get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -241,8 +242,18 @@ class DeviceCopy:
 
 def from_numpy(value, name, wanted):
     dtype = NUMPY.get(value.dtype.name)
+    if not value.dtype.isnative:
+        raise LinattnError(
+            f"'{name}' is in this machine's byte order, got {value.dtype}: "
+            "x.astype(x.dtype.newbyteorder('=')) is"
+        )
     if value.dtype.name == "uint16" and wanted == "bf16":
         dtype = "bf16"
     if dtype is None:
         raise LinattnError(f"'{name}' has a dtype of {', '.join(DTYPES)}, got {value.dtype}")
+    if any(s % value.itemsize for s in value.strides):
+        raise LinattnError(
+            f"'{name}' has strides that are multiples of its elements of "
+            f"{value.itemsize} bytes, got {list(value.strides)} bytes"
+        )
     return DeviceCopy(value, dtype)

@@ -3,7 +3,7 @@
 // RUN: not linattn-opt %s -split-input-file -pass-pipeline='builtin.module(gpu.module(gpu.func(tile-plan-shared-memory{chip=sm_75})))' 2>&1 | FileCheck %s --check-prefix=CHIP
 // RUN: not linattn-opt %s -split-input-file -pass-pipeline='builtin.module(gpu.module(gpu.func(tile-plan-shared-memory{shared-bytes=100000})))' 2>&1 | FileCheck %s --check-prefix=BYTES
 
-// CHIP: error: chip is one of sm_80, {{.*}}, got 'sm_75'
+// CHIP: error: chip is one of sm_80, {{.*}}sm_90a, {{.*}}sm_121f, got 'sm_75'
 // BYTES: error: needs 114688 bytes of shared memory, a block may have 100000: 14688 bytes are missing
 
 // %small is dead before the others live.

@@ -30,6 +30,8 @@ for path in sorted(examples.glob("*.mlir")):
             and used["stack_bytes"] == 0
             and used["notes"] == []
             and 0 < used["registers"] <= 255
+            and used["shared_bytes"]
+            >= max(launch.get("dynamic_shared_bytes", 0) for launch in description["launches"])
         )
         if lowering == "auto" and path.stem in ON_TILES:
             ptx = (folder / f"{path.stem}.ptx").read_text()

@@ -1,0 +1,92 @@
+//===- Plan.cpp - what a plan may say -------------------------------------===//
+//
+// A plan is made of options of the pipeline linattn-to-tile, and these are
+// checked here once, with their ranges: the pipeline's own parser names neither
+// and would take the options that are not the plan's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "linattn/Compile/Compile.h"
+#include "linattn/Dialect/LinAttn/IR/LinAttn.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace linattn;
+
+namespace {
+struct PlanOption {
+  StringLiteral name;
+  StringLiteral rule;
+  bool (*holds)(StringRef value);
+};
+} // namespace
+
+static std::optional<int64_t> number(StringRef text) {
+  int64_t value;
+  if (text.getAsInteger(10, value))
+    return std::nullopt;
+  return value;
+}
+
+/// Columns are cut in rows of mma's tiles; a state has at most 1024.
+static bool isSlice(StringRef text) {
+  std::optional<int64_t> value = number(text);
+  return value && *value >= 0 && *value <= 1024 && *value % 16 == 0;
+}
+
+static bool isStages(StringRef text) {
+  std::optional<int64_t> value = number(text);
+  return value && *value >= 0 && *value <= 16;
+}
+
+template <int64_t... values> static bool isOneOf(StringRef text) {
+  std::optional<int64_t> value = number(text);
+  return value && ((*value == values) || ...);
+}
+
+static bool isMma(StringRef text) {
+  return symbolizeMmaPrecision(text).has_value();
+}
+
+/// A flag that stands alone is set.
+static bool isFlag(StringRef text) {
+  return llvm::is_contained({"", "0", "1", "true", "false"}, text);
+}
+
+static constexpr PlanOption kOptions[] = {
+    {"slice", "a multiple of 16 from 0 (chosen) to 1024", isSlice},
+    {"column-parts", "0 (chosen), 1, 2 or 4", isOneOf<0, 1, 2, 4>},
+    {"split", "-1 (chosen), 0 or 1", isOneOf<-1, 0, 1>},
+    {"stages", "from 0 (as many as fit) to 16", isStages},
+    {"chunk", "16, 32, 64 or 128", isOneOf<16, 32, 64, 128>},
+    {"mma", "f32, tf32x3, bf16, f16 or bf16x2", isMma},
+    {"hoist", "0 or 1", isFlag}};
+
+llvm::Error linattn::checkPlan(StringRef plan) {
+  auto refuse = [](const Twine &message) {
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   "plan: " + message);
+  };
+  SmallVector<StringRef> words;
+  llvm::SplitString(plan, words);
+  for (StringRef word : words) {
+    auto [name, value] = word.split('=');
+    const auto *option =
+        llvm::find_if(kOptions, [name = name](const PlanOption &o) {
+          return o.name == name;
+        });
+    if (option == std::end(kOptions))
+      return refuse("'" + name + "' is none of " +
+                    llvm::join(llvm::map_range(kOptions,
+                                               [](const auto &o) {
+                                                 return StringRef(o.name);
+                                               }),
+                               ", "));
+    if (!option->holds(value))
+      return refuse(name + " is " + option->rule + ", got '" + value + "'");
+  }
+  return llvm::Error::success();
+}
