@@ -99,3 +99,20 @@ func.func @registers(%a: tensor<64x64xbf16, #acc>, %b: !tile.smem<64x128xbf16, s
   %i = tile.iota axis = 0 : tensor<64x64xi32, #acc>
   return
 }
+
+// CHECK-LABEL: func.func @masks
+func.func @masks(%d: index, %n: index, %changed: tensor<64xi1, #row>, %x: tensor<64x64xf32, #acc>) {
+  // CHECK: tile.band upper(%{{.*}}) : tensor<64x64xi1, #[[ACC]]>
+  %a = tile.band upper(%d) : tensor<64x64xi1, #acc>
+  // CHECK: tile.band lower(%{{.*}}) upper(%{{.*}}) columns(%{{.*}}) : tensor<64x64xi1, #[[ACC]]>
+  %b = tile.band lower(%d) upper(%d) columns(%n) : tensor<64x64xi1, #acc>
+  // CHECK: tile.warp_any %{{.*}} : tensor<64xi1, #[[ROW]]>
+  %some = tile.warp_any %changed : tensor<64xi1, #row>
+  %y = scf.if %some -> tensor<64x64xf32, #acc> {
+    %twice = arith.addf %x, %x : tensor<64x64xf32, #acc>
+    scf.yield %twice : tensor<64x64xf32, #acc>
+  } else {
+    scf.yield %x : tensor<64x64xf32, #acc>
+  }
+  return
+}
