@@ -3,6 +3,7 @@
 #include "linattn-c/Runtime.h"
 #include "linattn/Compile/Compile.h"
 #include "linattn/Conversion/Passes.h"
+#include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 #include "linattn/Dialect/LinAttn/Transforms/Passes.h"
 #include "linattn/Pipelines/Pipelines.h"
 #include "linattn/Target/NVPTX.h"
@@ -20,21 +21,51 @@ static llvm::Error makeError(const Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
 
-/// The function in chunks as a kernel on tiles, planned; null if it has none.
-static OwningOpRef<ModuleOp> makeTiles(ModuleOp module, StringRef function,
-                                       const KernelOptions &options,
-                                       StringRef plan) {
-  OwningOpRef<ModuleOp> copy = isolateFunction(module, function);
-  PassManager passes(module.getContext());
-  (void)applyPassManagerCLOptions(passes);
-  ChunkwiseNVVMOptions pipeline;
+/// Whether the function is attention, not a recurrence.
+static bool isAttention(ModuleOp isolated) {
+  return isolated
+      .walk([](Operation *op) {
+        return isa<SoftmaxAttentionOp, DiffAttentionOp, AttentionTilesOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Adds the pipeline of the function to a kernel on tiles; fails if the plan is
+/// no text of its options.
+template <typename Options>
+static LogicalResult
+addPipeline(OpPassManager &passes, const KernelOptions &options, StringRef plan,
+            void (*build)(OpPassManager &, const Options &),
+            llvm::function_ref<void(Options &)> set = nullptr) {
+  Options pipeline;
   pipeline.chip = options.chip;
-  pipeline.chunk = options.chunk;
   pipeline.mma = options.mma;
+  if (set)
+    set(pipeline);
   if (failed(pipeline.parseFromString(plan)))
-    return {};
-  buildChunkwiseToTilePipeline(passes, pipeline);
-  if (failed(passes.run(*copy)))
+    return failure();
+  build(passes, pipeline);
+  return success();
+}
+
+/// The function as a kernel on tiles, planned; null if it has none.
+static OwningOpRef<ModuleOp>
+makeTiles(ModuleOp isolated, const KernelOptions &options, StringRef plan) {
+  OwningOpRef<ModuleOp> copy(isolated.clone());
+  PassManager passes(isolated.getContext());
+  (void)applyPassManagerCLOptions(passes);
+  LogicalResult added =
+      isAttention(isolated)
+          ? addPipeline<AttentionNVVMOptions>(passes, options, plan,
+                                              buildAttentionToTilePipeline)
+          : addPipeline<ChunkwiseNVVMOptions>(
+                passes, options, plan, buildChunkwiseToTilePipeline,
+                [&](ChunkwiseNVVMOptions &pipeline) {
+                  pipeline.chunk = options.chunk;
+                });
+  if (failed(added) || failed(passes.run(*copy)))
     return {};
   return copy;
 }
@@ -43,15 +74,14 @@ static OwningOpRef<ModuleOp> makeTiles(ModuleOp module, StringRef function,
 static constexpr int64_t kDefaultChunk = 64;
 
 /// Whether products of the chunk form have f32 operands.
-static bool hasSingleProducts(ModuleOp module, StringRef function,
-                              const KernelOptions &options) {
-  OwningOpRef<ModuleOp> copy = isolateFunction(module, function);
-  PassManager passes(module.getContext());
+static bool hasSingleProducts(ModuleOp isolated, const KernelOptions &options) {
+  OwningOpRef<ModuleOp> copy(isolated.clone());
+  PassManager passes(isolated.getContext());
   ChunkwisePassOptions chunkwise;
   chunkwise.mma = options.mma;
   passes.addPass(createInlinerPass());
   passes.addPass(createChunkwisePass(chunkwise));
-  ScopedDiagnosticHandler quiet(module.getContext(),
+  ScopedDiagnosticHandler quiet(isolated.getContext(),
                                 [](Diagnostic &) { return success(); });
   if (failed(passes.run(*copy)))
     return false;
@@ -79,25 +109,33 @@ static constexpr StringLiteral kSinglePlans[] = {
     "chunk=32", "stages=1 chunk=32", "stages=1 chunk=32 slice=32",
     "stages=1 chunk=16", "stages=1 chunk=16 slice=32"};
 
+/// The same of attention, whose tiles must fit the registers too.
+static constexpr StringLiteral kAttentionPlans[] = {
+    "query-tile=128 key-tile=64",        "query-tile=64 key-tile=64",
+    "query-tile=64 key-tile=32",         "query-tile=64 key-tile=32 stages=1",
+    "query-tile=32 key-tile=32",         "query-tile=32 key-tile=16 stages=1",
+    "query-tile=16 key-tile=16 stages=1"};
+
 /// The same under the given plan, or under the first that fits the device.
-static OwningOpRef<ModuleOp> makeTiles(ModuleOp module, StringRef function,
+static OwningOpRef<ModuleOp> makeTiles(ModuleOp isolated,
                                        const KernelOptions &options) {
   if (!options.plan.empty())
-    return makeTiles(module, function, options, options.plan);
-  ArrayRef<StringLiteral> plans = kPlans;
-  if (options.chunk == kDefaultChunk &&
-      hasSingleProducts(module, function, options))
+    return makeTiles(isolated, options, options.plan);
+  ArrayRef<StringLiteral> plans(kPlans);
+  if (isAttention(isolated))
+    plans = kAttentionPlans;
+  else if (options.chunk == kDefaultChunk &&
+           hasSingleProducts(isolated, options))
     plans = kSinglePlans;
   {
     // What goes wrong under the last plan is reported.
-    ScopedDiagnosticHandler quiet(module.getContext(),
+    ScopedDiagnosticHandler quiet(isolated.getContext(),
                                   [](Diagnostic &) { return success(); });
     for (StringRef plan : plans.drop_back())
-      if (OwningOpRef<ModuleOp> tiles =
-              makeTiles(module, function, options, plan))
+      if (OwningOpRef<ModuleOp> tiles = makeTiles(isolated, options, plan))
         return tiles;
   }
-  return makeTiles(module, function, options, plans.back());
+  return makeTiles(isolated, options, plans.back());
 }
 
 /// A module with what is to become code: of kernels on tiles in the text, of
@@ -112,19 +150,22 @@ static OwningOpRef<ModuleOp> prepare(ModuleOp module, StringRef function,
       copy->push_back(kernels->clone());
       return copy;
     }
-  // Whoever gives a plan wants to know why there is no kernel by it.
+  OwningOpRef<ModuleOp> isolated = isolateFunction(module, function);
+  // Attention has no token-serial kernel; whoever gives a plan wants to know
+  // why there is no kernel by it.
   if (options.lowering == "chunkwise" ||
-      (options.lowering == "auto" && !options.plan.empty()))
-    return makeTiles(module, function, options);
+      (options.lowering == "auto" &&
+       (isAttention(*isolated) || !options.plan.empty())))
+    return makeTiles(*isolated, options);
   if (options.lowering == "auto") {
     // The reasons against a chunk form are no errors here.
     ScopedDiagnosticHandler quiet(module.getContext(),
                                   [](Diagnostic &) { return success(); });
-    if (OwningOpRef<ModuleOp> tiles = makeTiles(module, function, options))
+    if (OwningOpRef<ModuleOp> tiles = makeTiles(*isolated, options))
       return tiles;
   }
   onTiles = false;
-  return isolateFunction(module, function);
+  return isolated;
 }
 
 llvm::Expected<CompiledKernel>

@@ -63,7 +63,9 @@ static constexpr PlanOption kOptions[] = {
     {"stages", "from 0 (as many as fit) to 16", isStages},
     {"chunk", "16, 32, 64 or 128", isOneOf<16, 32, 64, 128>},
     {"mma", "f32, tf32x3, bf16, f16 or bf16x2", isMma},
-    {"hoist", "0 or 1", isFlag}};
+    {"hoist", "0 or 1", isFlag},
+    {"query-tile", "16, 32, 64, 128 or 256", isOneOf<16, 32, 64, 128, 256>},
+    {"key-tile", "16, 32, 64 or 128", isOneOf<16, 32, 64, 128>}};
 
 llvm::Error linattn::checkPlan(StringRef plan) {
   auto refuse = [](const Twine &message) {

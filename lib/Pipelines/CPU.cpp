@@ -153,4 +153,14 @@ void linattn::registerLinAttnPipelines() {
       "linattn-to-nvvm",
       "Level 0 to kernels in the LLVM dialect for NVIDIA GPUs, in chunks",
       buildChunkwiseNVVMPipeline);
+  PassPipelineRegistration<AttentionNVVMOptions>(
+      "linattn-attention-to-tile",
+      "Level 0, softmax and differential attention, to planned kernels on "
+      "tiles",
+      buildAttentionToTilePipeline);
+  PassPipelineRegistration<AttentionNVVMOptions>(
+      "linattn-attention-to-nvvm",
+      "Level 0, softmax and differential attention, to kernels in the LLVM "
+      "dialect for NVIDIA GPUs",
+      buildAttentionNVVMPipeline);
 }

@@ -58,6 +58,25 @@ void linattn::buildTileToNVVMPipeline(OpPassManager &pm,
   addTilesToLLVM(pm, options.chip);
 }
 
+/// Loads ahead of their use, places in shared memory, barriers.
+static void planTiles(OpPassManager &pm, StringRef chip, int64_t stages,
+                      bool branchFree = false) {
+  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  tile::PipelineLoadsPassOptions loads;
+  loads.stages = stages;
+  loads.chip = chip.str();
+  loads.branchFree = branchFree;
+  kernels.addPass(tile::createPipelineLoadsPass(loads));
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
+  tile::PlanSharedMemoryPassOptions memory;
+  memory.chip = chip.str();
+  kernels.addPass(tile::createPlanSharedMemoryPass(memory));
+  kernels.addPass(tile::createInsertBarriersPass());
+}
+
 void linattn::buildChunkwiseToTilePipeline(
     OpPassManager &pm, const ChunkwiseNVVMOptions &options) {
   pm.addPass(createInlinerPass());
@@ -76,23 +95,35 @@ void linattn::buildChunkwiseToTilePipeline(
   tiles.split = options.split;
   pm.addPass(createChunkedToTile(tiles));
 
-  OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();
-  kernels.addPass(createCanonicalizerPass());
-  kernels.addPass(createCSEPass());
-  tile::PipelineLoadsPassOptions loads;
-  loads.stages = options.stages;
-  loads.chip = options.chip;
-  kernels.addPass(tile::createPipelineLoadsPass(loads));
-  kernels.addPass(createCanonicalizerPass());
-  kernels.addPass(createCSEPass());
-  tile::PlanSharedMemoryPassOptions memory;
-  memory.chip = options.chip;
-  kernels.addPass(tile::createPlanSharedMemoryPass(memory));
-  kernels.addPass(tile::createInsertBarriersPass());
+  planTiles(pm, options.chip, options.stages);
 }
 
 void linattn::buildChunkwiseNVVMPipeline(OpPassManager &pm,
                                          const ChunkwiseNVVMOptions &options) {
   buildChunkwiseToTilePipeline(pm, options);
+  addTilesToLLVM(pm, options.chip);
+}
+
+void linattn::buildAttentionToTilePipeline(
+    OpPassManager &pm, const AttentionNVVMOptions &options) {
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  TileAttentionPassOptions attention;
+  attention.queryTile = options.queryTile;
+  attention.keyTile = options.keyTile;
+  attention.mma = options.mma;
+  attention.slack = options.slack;
+  pm.addPass(createTileAttentionPass(attention));
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  AttentionTilesToTileOptions tiles;
+  tiles.warps = options.warps;
+  pm.addPass(createAttentionTilesToTile(tiles));
+  planTiles(pm, options.chip, options.stages, /*branchFree=*/true);
+}
+
+void linattn::buildAttentionNVVMPipeline(OpPassManager &pm,
+                                         const AttentionNVVMOptions &options) {
+  buildAttentionToTilePipeline(pm, options);
   addTilesToLLVM(pm, options.chip);
 }

@@ -329,6 +329,56 @@ def ChunkedToTile : Pass<"chunked-to-tile", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"numKernels", "kernels", "kernels made">];
 }
 
+def AttentionTilesToTile : Pass<"linattn-attention-tiles-to-tile", "::mlir::ModuleOp"> {
+  let summary = "lowers attention on tiles to a GPU kernel on tiles";
+  let description = [{
+    Every function of the module is one `attention_tiles` between its arguments and
+    its results, and becomes one kernel of the tile dialect in a `gpu.module` of its
+    name. A block owns a query tile of one sequence and head; carried values are in
+    its registers, keys and values come through a channel.
+
+    A score's scale goes where it costs nothing: maxima are taken of what is not
+    scaled, and e^(c s - m) is 2^(c' s - m'), one multiply-add and one instruction
+    of the hardware per element. Only key tiles at a border of what is allowed
+    select. Products with the same right operand are made together: both maps of
+    differential attention read each tile of keys or values once.
+
+    Tiles of one head follow each other in the grid, the longest of causal ones
+    first. Key tiles without an allowed pair are not visited.
+
+    Tables that the score region reads are tiles of memory; an index that combines
+    query and key is refused by name, as is what computes on keys before a product.
+
+    Before:
+
+    ```mlir
+    %o = linattn.attention_tiles heads = 2 query_tile = 64 key_tile = 64 causal queries(..) .. step { .. } finish { .. } -> (..)
+    ```
+
+    After, shortened:
+
+    ```mlir
+    gpu.func @f(%q: memref<?x?x2x64xbf16, strided<[?, ?, ?, 1]>>, .., %T: index, %N: index, %S: index) kernel {
+      %cq = tile.channel.create : !tile.channel<1, !tile.smem<64x64xbf16, swizzle = 128>>
+      %ck = tile.channel.create : !tile.channel<1, !tile.smem<64x64xbf16, swizzle = 128>, ..>
+      scf.for %i = %first to %last step %c1 iter_args(%m = .., %l = .., %acc = ..) {
+        %k, %v = tile.channel.wait %ck[%i] ..
+        %s = tile.mma %q, %kT, %zero ..
+        ..
+        %p = math.exp2 %x fastmath<afn> ..
+        %next = tile.mma %p16, %v, %scaled ..
+      }
+    }
+    ```
+  }];
+  let options = [
+    Option<"warps", "warps", "int64_t", "0", "warps of a block; 0 chooses">];
+  let dependentDialects = ["::linattn::tile::TileDialect", "::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels made">];
+}
+
 def TilesToVectors : Pass<"linattn-tiles-to-vectors", "::mlir::func::FuncOp"> {
   let summary = "lowers linalg on tiles in memory to register-blocked vector code";
   let description = [{

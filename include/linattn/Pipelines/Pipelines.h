@@ -98,6 +98,41 @@ void buildChunkwiseToTilePipeline(mlir::OpPassManager &pm,
 void buildChunkwiseNVVMPipeline(mlir::OpPassManager &pm,
                                 const ChunkwiseNVVMOptions &options);
 
+struct AttentionNVVMOptions : mlir::PassPipelineOptions<AttentionNVVMOptions> {
+  Option<std::string> chip{*this, "chip",
+                           llvm::cl::desc("the GPU, such as sm_90a"),
+                           llvm::cl::init("sm_90a")};
+  Option<int64_t> queryTile{*this, "query-tile",
+                            llvm::cl::desc("queries of a block"),
+                            llvm::cl::init(64)};
+  Option<int64_t> keyTile{*this, "key-tile", llvm::cl::desc("keys of a step"),
+                          llvm::cl::init(64)};
+  Option<std::string> mma{
+      *this, "mma",
+      llvm::cl::desc("what products round to, instead of what the inputs say")};
+  Option<int64_t> warps{*this, "warps",
+                        llvm::cl::desc("warps of a block; 0 chooses"),
+                        llvm::cl::init(0)};
+  Option<int64_t> stages{
+      *this, "stages",
+      llvm::cl::desc("key tiles in shared memory at once; 0 takes as many as "
+                     "fit"),
+      llvm::cl::init(2)};
+  Option<double> slack{
+      *this, "slack",
+      llvm::cl::desc("by how much a running maximum may be behind"),
+      llvm::cl::init(5.5)};
+};
+
+/// Level 0 to level 2: each function, one attention, becomes a kernel on tiles
+/// in a gpu.module of its name, planned and with its barriers.
+void buildAttentionToTilePipeline(mlir::OpPassManager &pm,
+                                  const AttentionNVVMOptions &options);
+
+/// Level 0 to the LLVM dialect with NVVM for attention.
+void buildAttentionNVVMPipeline(mlir::OpPassManager &pm,
+                                const AttentionNVVMOptions &options);
+
 /// Registers the pipelines for linattn-opt.
 void registerLinAttnPipelines();
 

@@ -2,9 +2,10 @@
 
 #include "ChunkKernel.h"
 
+#include "../Common/PackedTiles.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -312,36 +313,8 @@ void ChunkKernel::findChunk(Value slot, Value &chunk) {
     chunk = arith::RemUIOp::create(builder, loc, slot, perSequence);
     return;
   }
-  // The last sequence whose first row is not behind this one, by halves.
-  Type i32 = builder.getI32Type();
-  auto number = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(builder, loc,
-                                     IntegerAttr::get(i32, value));
-  };
-  Value last = arith::SubIOp::create(builder, loc, numSequences, index(1));
-  Value zeros = math::CountLeadingZerosOp::create(
-      builder, loc, arith::IndexCastOp::create(builder, loc, i32, last));
-  Value bits = arith::SubIOp::create(builder, loc, number(32), zeros);
-  Value steps =
-      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), bits);
-  auto loop = scf::ForOp::create(builder, loc, index(0), steps, index(1),
-                                 ValueRange{index(0), last});
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    Value low = loop.getRegionIterArg(0), high = loop.getRegionIterArg(1);
-    Value middle = arith::AddIOp::create(builder, loc, low, high);
-    middle = arith::AddIOp::create(builder, loc, middle, index(1));
-    middle = arith::DivUIOp::create(builder, loc, middle, index(2));
-    Value before = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::sle, firstSlot(middle), slot);
-    Value below = arith::SubIOp::create(builder, loc, middle, index(1));
-    scf::YieldOp::create(
-        builder, loc,
-        ValueRange{arith::SelectOp::create(builder, loc, before, middle, low),
-                   arith::SelectOp::create(builder, loc, before, high, below)});
-  }
-  sequence = loop.getResult(0);
+  sequence = findSequence(builder, loc, slot, numSequences,
+                          [&](Value n) { return firstSlot(n); });
   chunk = arith::SubIOp::create(builder, loc, slot, firstSlot(sequence));
 }
 

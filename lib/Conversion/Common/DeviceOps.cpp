@@ -159,6 +159,18 @@ Value device::emitOpaque(OpBuilder &builder, Location loc, Value pointer) {
       .getResult(0);
 }
 
+Value device::emitThreadIndexHere(OpBuilder &builder, Location loc) {
+  // ptxas sees through moves.
+  return emitShuffleXor(builder, loc, emitThreadIndex(builder, loc), 0);
+}
+
+Value device::emitVoteAny(OpBuilder &builder, Location loc, Value value) {
+  Value all =
+      LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(-1));
+  return NVVM::VoteSyncOp::create(builder, loc, builder.getI1Type(), all, value,
+                                  NVVM::VoteSyncKind::any);
+}
+
 void device::insertDeviceDialects(DialectRegistry &registry) {
   registry.insert<gpu::GPUDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
 }

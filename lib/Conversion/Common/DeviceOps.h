@@ -34,6 +34,10 @@ mlir::Value emitShuffle(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value emitShuffleXor(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value value, int32_t mask);
 
+/// Whether an i1 is true in some lane of the warp.
+mlir::Value emitVoteAny(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value value);
+
 /// 1, 2 or 4 matrices of 8 x 8 16-bit elements, an i32 each.
 llvm::SmallVector<mlir::Value, 4> emitLdMatrix(mlir::OpBuilder &builder,
                                                mlir::Location loc,
@@ -70,6 +74,10 @@ mlir::Value emitExp2Approx(mlir::OpBuilder &builder, mlir::Location loc,
 /// its own, incremented every token: 64 registers for the 32 rows of a state.
 mlir::Value emitOpaque(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Value pointer);
+/// The thread's number, which neither LLVM nor ptxas knows to be what it was
+/// elsewhere: what is computed from it takes no registers before. All lanes of
+/// the warp are there.
+mlir::Value emitThreadIndexHere(mlir::OpBuilder &builder, mlir::Location loc);
 
 /// The dialects of these operations.
 void insertDeviceDialects(mlir::DialectRegistry &registry);

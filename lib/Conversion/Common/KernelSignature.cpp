@@ -9,9 +9,21 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace linattn;
+
+SmallVector<Value> SequenceOp::getParams() const {
+  if (!attention())
+    return ofRecurrence([](auto o) { return Values(o.getParams()); });
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  return llvm::to_vector(llvm::make_filter_range(captured, [](Value value) {
+    return isa<BlockArgument>(value) && isa<RankedTensorType>(value.getType());
+  }));
+}
 
 //===----------------------------------------------------------------------===//
 // The form of the function
@@ -74,7 +86,7 @@ FailureOr<KernelSignature> KernelSignature::get(func::FuncOp func) {
 LogicalResult KernelSignature::addOperands() {
   // Arguments in the order of the function, so that the parameters follow it.
   for (BlockArgument argument : func.getArguments()) {
-    if (!llvm::is_contained(op->getOperands(), argument))
+    if (!llvm::is_contained(op.getInputs(), argument))
       continue;
     operands[argument] = tensors.size();
     bool inPlace =
@@ -83,7 +95,7 @@ LogicalResult KernelSignature::addOperands() {
                        cast<RankedTensorType>(argument.getType()),
                        isInnerContiguous(argument), inPlace});
   }
-  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+  for (auto [i, operand] : llvm::enumerate(op.getInputs())) {
     if (operands.contains(operand))
       continue;
     bool isState = llvm::is_contained(op.getStates(), operand);
@@ -101,7 +113,7 @@ LogicalResult KernelSignature::addOperands() {
   }
   if (op.getSlots())
     for (auto [i, state] : llvm::enumerate(op.getStates()))
-      if (llvm::is_contained(op.getStates().take_front(i), state))
+      if (llvm::is_contained(ArrayRef(op.getStates()).take_front(i), state))
         return op->emitOpError()
                << "state operand " << i
                << " is a pool of its own: slots update it in place";
@@ -116,7 +128,7 @@ LogicalResult KernelSignature::addResults() {
     if (!result || result.getOwner() != op.getOperation())
       return ret.emitOpError()
              << "operand " << i
-             << " is a result of the recurrence to become a result of a SIMT "
+             << " is a result of the recurrence to become a result of a "
                 "kernel";
     if (getInPlaceArgument(result))
       continue;
@@ -134,7 +146,8 @@ bool KernelSignature::isInnerContiguous(Value argument) const {
   int64_t rank = cast<RankedTensorType>(argument.getType()).getRank();
   if (llvm::is_contained(op.getStates(), argument))
     return true;
-  if (llvm::is_contained(op.getTokens(), argument))
+  if (llvm::is_contained(op.getTokens(), argument) ||
+      llvm::is_contained(op.getKeys(), argument))
     return rank > op.getHeadDim() + 1;
   if (llvm::is_contained(op.getParams(), argument))
     return rank > 1;
@@ -168,13 +181,14 @@ struct Describe {
 } // namespace
 
 StringRef KernelSignature::roleOf(Value argument) const {
-  if (llvm::is_contained(op.getTokens(), argument))
+  if (llvm::is_contained(op.getTokens(), argument) ||
+      llvm::is_contained(op.getKeys(), argument))
     return "token";
   if (llvm::is_contained(op.getParams(), argument))
     return "parameter";
   if (llvm::is_contained(op.getStates(), argument))
     return op.getSlots() ? "state pool" : "state";
-  if (argument == op.getSeqlens())
+  if (argument == op.getSeqlens() || argument == op.getKvSeqlens())
     return "seqlens";
   return argument == op.getSlots() ? "slots" : "unused";
 }
@@ -184,9 +198,15 @@ Attribute KernelSignature::describeDim(Value argument, int64_t dim) const {
   auto type = cast<RankedTensorType>(argument.getType());
   if (!type.isDynamicDim(dim))
     return d.number(type.getDimSize(dim));
-  // Tokens share their sequences and their time, whatever each calls them.
-  if (llvm::is_contained(op.getTokens(), argument) &&
-      dim < int64_t(op.getHeadDim()))
+  // Tokens share their sequences and their time, whatever each calls them; keys
+  // have a time of their own.
+  bool isKey = !llvm::is_contained(op.getTokens(), argument) &&
+               llvm::is_contained(op.getKeys(), argument);
+  int64_t time = op.getHeadDim() - 1;
+  if (isKey && dim == time)
+    argument = op.getKeys()[0];
+  else if ((isKey || llvm::is_contained(op.getTokens(), argument)) &&
+           dim <= time)
     argument = op.getTokens()[0];
   bool perSequence = llvm::is_contained(op.getStates(), argument)
                          ? !op.getSlots()
@@ -202,12 +222,12 @@ Attribute KernelSignature::describeDim(Value argument, int64_t dim) const {
   StringRef sequences = op.isPacked() ? "N" : "B";
   StringRef role = roleOf(argument);
   if (role == "token")
-    return d.text(dim + 1 == op.getHeadDim() ? StringRef("T") : sequences);
+    return d.text(dim != time ? sequences : StringRef(isKey ? "S" : "T"));
   if (role == "state pool")
     return d.text("P");
   if (role == "seqlens")
     return d.object({d.field("of", d.text("N")), d.field("plus", d.number(1))});
-  if (role == "unused")
+  if (role == "unused" || (role == "parameter" && !op.getKeys().empty()))
     return d.text(nameOf(cast<BlockArgument>(argument)) + "." + Twine(dim));
   return d.text(sequences);
 }
@@ -344,7 +364,10 @@ KernelSignature::describe(const KernelDescription &description) const {
         {d.field("name", d.text(buffer.name)), d.field("dtype", d.text(dtype)),
          d.field("shape", ArrayAttr::get(context, shape))}));
   }
-  for (StringRef size : {"T", "N"})
+  SmallVector<StringRef> sizeNames = {"T", "N"};
+  if (!op.getKeys().empty())
+    sizeNames.push_back("S");
+  for (StringRef size : sizeNames)
     parameters.push_back(d.object({d.field("kind", d.text("size")),
                                    d.field("size", d.text(size)),
                                    d.field("type", d.text("s64"))}));
@@ -361,6 +384,16 @@ KernelSignature::describe(const KernelDescription &description) const {
                  d.text(tensors[operands.lookup(op.getSeqlens())].name)),
          d.field("dimension", d.number(0)), d.field("plus", d.number(-1))});
 
+  SmallVector<NamedAttribute> sizes = {d.field("T", time),
+                                       d.field("N", sequences)};
+  if (!op.getKeys().empty())
+    sizes.push_back(d.field(
+        "S",
+        d.object(
+            {d.field("tensor",
+                     d.text(tensors[operands.lookup(op.getKeys()[0])].name)),
+             d.field("dimension", d.number(op.getHeadDim() - 1))})));
+
   SmallVector<Attribute> launches;
   for (const KernelLaunch &launch : description.launches)
     launches.push_back(d.object(
@@ -373,7 +406,7 @@ KernelSignature::describe(const KernelDescription &description) const {
       d.field("plan", description.plan),
       d.field("arguments", ArrayAttr::get(context, arguments)),
       d.field("results", ArrayAttr::get(context, outputs)),
-      d.field("sizes", d.object({d.field("T", time), d.field("N", sequences)})),
+      d.field("sizes", d.object(sizes)),
       d.field("launches", ArrayAttr::get(context, launches))};
   if (!buffers.empty())
     fields.push_back(d.field("workspace", ArrayAttr::get(context, buffers)));

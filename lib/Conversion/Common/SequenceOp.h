@@ -1,7 +1,8 @@
-//===- SequenceOp.h - a recurrence or its chunk form ------------*- C++ -*-===//
+//===- SequenceOp.h - what becomes a kernel ---------------------*- C++ -*-===//
 //
-// `recurrence` and `chunked` have the same operands and results. What asks only
-// for those takes a SequenceOp and serves both.
+// `recurrence`, `chunked` and `attention_tiles` work on sequences of tokens and
+// have operands and results of the same kinds. What asks only for those takes a
+// SequenceOp and serves all of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,20 +14,26 @@
 namespace linattn {
 
 class SequenceOp {
-  template <typename Fn> auto call(Fn fn) const {
+  using Values = llvm::SmallVector<mlir::Value>;
+
+  template <typename Fn> auto ofRecurrence(Fn fn) const {
     if (auto recurrence = llvm::dyn_cast<RecurrenceOp>(op))
       return fn(recurrence);
     return fn(llvm::cast<ChunkedOp>(op));
+  }
+  AttentionTilesOp attention() const {
+    return llvm::dyn_cast<AttentionTilesOp>(op);
   }
 
 public:
   SequenceOp() = default;
   SequenceOp(RecurrenceOp op) : op(op) {}
   SequenceOp(ChunkedOp op) : op(op) {}
+  SequenceOp(AttentionTilesOp op) : op(op) {}
   /// Null for any other operation.
   static SequenceOp dynCast(mlir::Operation *op) {
     SequenceOp result;
-    if (llvm::isa<RecurrenceOp, ChunkedOp>(op))
+    if (llvm::isa<RecurrenceOp, ChunkedOp, AttentionTilesOp>(op))
       result.op = op;
     return result;
   }
@@ -35,36 +42,64 @@ public:
   mlir::Operation *operator->() const { return op; }
   mlir::Operation *getOperation() const { return op; }
 
-  mlir::OperandRange getTokens() const {
-    return call([](auto o) -> mlir::OperandRange { return o.getTokens(); });
+  /// Operands, and what regions read from outside.
+  Values getInputs() const {
+    Values inputs(op->getOperands());
+    if (attention())
+      llvm::append_range(inputs, getParams());
+    return inputs;
   }
-  mlir::OperandRange getParams() const {
-    return call([](auto o) -> mlir::OperandRange { return o.getParams(); });
+  Values getTokens() const {
+    if (auto tiles = attention())
+      return Values(tiles.getQueries());
+    return ofRecurrence([](auto o) { return Values(o.getTokens()); });
   }
-  mlir::OperandRange getStates() const {
-    return call([](auto o) -> mlir::OperandRange { return o.getStates(); });
+  /// Tokens of sequences with a length of their own.
+  Values getKeys() const {
+    if (auto tiles = attention())
+      return Values(tiles.getKeys());
+    return {};
+  }
+  Values getParams() const;
+  Values getStates() const {
+    if (attention())
+      return {};
+    return ofRecurrence([](auto o) { return Values(o.getStates()); });
   }
   mlir::Value getSeqlens() const {
-    return call([](auto o) -> mlir::Value { return o.getSeqlens(); });
+    if (auto tiles = attention())
+      return tiles.getSeqlens();
+    return ofRecurrence([](auto o) -> mlir::Value { return o.getSeqlens(); });
+  }
+  mlir::Value getKvSeqlens() const {
+    return attention() ? attention().getKvSeqlens() : mlir::Value();
   }
   mlir::Value getSlots() const {
-    return call([](auto o) -> mlir::Value { return o.getSlots(); });
+    if (attention())
+      return {};
+    return ofRecurrence([](auto o) -> mlir::Value { return o.getSlots(); });
   }
   std::optional<int64_t> getSnapshots() const {
-    return call([](auto o) -> std::optional<int64_t> {
+    if (attention())
+      return std::nullopt;
+    return ofRecurrence([](auto o) -> std::optional<int64_t> {
       if (auto every = o.getSnapshots())
         return *every;
       return std::nullopt;
     });
   }
   int64_t getPaddingSlot() const {
-    return call([](auto o) -> int64_t { return o.getPaddingSlot(); });
+    return ofRecurrence([](auto o) -> int64_t { return o.getPaddingSlot(); });
   }
   int64_t getNumHeads() const {
-    return call([](auto o) -> int64_t { return o.getNumHeads(); });
+    if (auto tiles = attention())
+      return tiles.getHeads();
+    return ofRecurrence([](auto o) -> int64_t { return o.getNumHeads(); });
   }
   unsigned getNumOutputs() const {
-    return call([](auto o) -> unsigned { return o.getNumOutputs(); });
+    if (attention())
+      return op->getNumResults();
+    return ofRecurrence([](auto o) -> unsigned { return o.getNumOutputs(); });
   }
   unsigned getNumStates() const { return getStates().size(); }
   bool isPacked() const { return bool(getSeqlens()); }

@@ -31,7 +31,7 @@ static constexpr int64_t kLaneBits = 3;
 /// Whether this lane's rows have the bit: they are in the later half.
 static Value isLater(Emitter &e, int64_t bit) {
   return e.hoisted([&] {
-    return e.isEqual(e.remI(e.shrI(e.lane, kRowBit + bit), 2), e.i32(1));
+    return e.isEqual(e.remI(e.shrI(e.getLane(), kRowBit + bit), 2), e.i32(1));
   });
 }
 
@@ -362,7 +362,7 @@ void DecayMma::addInside(ArrayRef<Cells> xs, const Cells &y, Decays &decays) {
 Value DecayMma::slotPointer(Value tile, int64_t place) {
   int64_t slotBytes = DecayMmaOp::getScratchBytes(kRowTile, element) / 2;
   Value start = e.hoisted([&] {
-    Value at = e.mulI(e.lane, e.i32(16));
+    Value at = e.mulI(e.getLane(), e.i32(16));
     return tile ? e.addI(at, e.mulI(tile, e.i32(slotBytes))) : at;
   });
   Value buffer = e.mulI(e.remI(slice, 2), e.i32(tiles * slotBytes));
@@ -528,7 +528,7 @@ void DecayMma::writeSums(const ColumnValues &own) {
   }
   SmemTile tile = e.tiles.lookup(op.getSums());
   // Lanes 0 to 3 of the first warp hold all 16 columns.
-  Value isWriter = e.hoisted([&] { return e.isLess(e.thread, e.i32(4)); });
+  Value isWriter = e.hoisted([&] { return e.isLess(e.getThread(), e.i32(4)); });
   e.when(isWriter, [&] {
     for (int64_t i = 0; i < kColumns; i += 2)
       e.store(e.pack(all[i], all[i + 1]),
@@ -574,9 +574,9 @@ void DecayMma::addSlice() {
 Value DecayMma::pick(const Sums &sums, int64_t element, bool inclusive) {
   // Row l / 4, column 2 (l mod 4) + element mod 2.
   auto position = [&] {
-    Value row = e.shrI(e.lane, kRowBit);
+    Value row = e.shrI(e.getLane(), kRowBit);
     Value column =
-        e.addI(e.mulI(e.remI(e.lane, 4), e.i32(2)), e.i32(element % 2));
+        e.addI(e.mulI(e.remI(e.getLane(), 4), e.i32(2)), e.i32(element % 2));
     return std::pair(row, column);
   };
   Value isBefore = e.hoisted([&] {
@@ -719,9 +719,10 @@ LogicalResult linattn::tilenvvm::emitScanRows(Emitter &e, ScanRowsOp op) {
     SmemTile scratch = e.tiles.lookup(op.getScratch());
     LaneSum columns = LaneSum::of(getLaneColumn(type));
     Value isFirstRow = e.hoisted([&]() -> Value {
-      Value isFirst = e.isLess(e.lane, e.i32(4));
-      return tiles < e.warps ? e.both(isFirst, e.isLess(e.warp, e.i32(tiles)))
-                             : isFirst;
+      Value isFirst = e.isLess(e.getLane(), e.i32(4));
+      return tiles < e.warps
+                 ? e.both(isFirst, e.isLess(e.getWarp(), e.i32(tiles)))
+                 : isFirst;
     });
     e.when(isFirstRow, [&] {
       for (size_t i = 0; i < all.size(); i += 4)

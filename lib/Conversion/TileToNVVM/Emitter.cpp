@@ -89,13 +89,13 @@ std::vector<int64_t> LaneSum::key() const {
 }
 
 Value Emitter::evaluate(const LaneSum &sum) {
-  auto [it, isNew] = sums.try_emplace(sum.key());
+  auto [it, isNew] = invariants.sums.try_emplace(sum.key());
   if (!isNew)
     return it->second;
   Value result = hoisted([&] {
     Value total = i32(0);
     for (const LaneSum::Term &term : sum.terms) {
-      Value part = divI(term.ofWarp ? warp : lane, term.div);
+      Value part = divI(term.ofWarp ? getWarp() : getLane(), term.div);
       // The lane is below 32 and the warp below the number of warps.
       if (term.mod * term.div < (term.ofWarp ? warps : kWarpSize))
         part = remI(part, term.mod);
@@ -103,15 +103,15 @@ Value Emitter::evaluate(const LaneSum &sum) {
     }
     return total;
   });
-  return sums[sum.key()] = result;
+  return invariants.sums[sum.key()] = result;
 }
 
 Value Emitter::isWriter(RankedTensorType type) {
   Replication copies = getReplication(type);
   std::vector<int64_t> key = {copies.laneDiv, copies.laneMod, copies.warpMod,
                               copies.warpCount};
-  auto it = writers.find(key);
-  if (it != writers.end())
+  auto it = invariants.writers.find(key);
+  if (it != invariants.writers.end())
     return it->second;
   Value result = hoisted([&]() -> Value {
     Value writes;
@@ -124,23 +124,48 @@ Value Emitter::isWriter(RankedTensorType type) {
                                    i32(copies.warpCount)));
     return writes;
   });
-  return writers[key] = result;
+  return invariants.writers[key] = result;
 }
 
 //===----------------------------------------------------------------------===//
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-void Emitter::begin(Operation *end, StringRef arenaName) {
-  invariantEnd = end;
+/// Stands between what is invariant and the rest until all is written.
+void Emitter::mark() {
+  invariants = Invariants();
+  invariants.end =
+      LLVM::ConstantOp::create(builder, loc, builder.getBoolAttr(false));
+  marks.push_back(invariants.end);
+}
+
+void Emitter::emitPosition(Value thread) {
+  invariants.thread = thread;
+  invariants.lane = andI(thread, i32(kWarpSize - 1));
+  invariants.warp = warps == 1 ? i32(0) : shrI(thread, 5);
+}
+
+void Emitter::begin(StringRef arenaName) {
+  mark();
   hoisted([&] {
-    thread = emitThreadIndex(builder, loc);
-    lane = andI(thread, i32(kWarpSize - 1));
-    warp = warps == 1 ? i32(0) : shrI(thread, 5);
+    emitPosition(emitThreadIndex(builder, loc));
     auto type = LLVM::LLVMPointerType::get(builder.getContext(), 3);
     arena = LLVM::AddressOfOp::create(builder, loc, type, arenaName);
     return arena;
   });
+}
+
+void Emitter::beginAgain() {
+  mark();
+  hoisted([&] {
+    emitPosition(emitThreadIndexHere(builder, loc));
+    return invariants.thread;
+  });
+}
+
+void Emitter::finish() {
+  for (Operation *op : marks)
+    op->erase();
 }
 
 /// Where a panel's rows of 16 bytes change places.
@@ -194,14 +219,19 @@ Value Emitter::pointerTo(const SmemTile &tile, const LaneSum &viewRows,
     inPanel = byte % panel;
     fixed += byte / panel * panel * type.getStorage()[0];
   }
+  // A register less for each place in a panel: the stage's address has zeros
+  // where the place is.
+  int64_t late = 0;
+  if (isShortOfRegisters && tile.dynamic && type.getSwizzle() && split)
+    std::swap(late, inPanel);
   std::vector<int64_t> key = {panel, type.getSwizzle(), odd, inPanel,
                               split ? 0 : type.getStorage()[0]};
   for (const LaneSum &sum : {rows, columns}) {
     key.push_back(-1);
     llvm::append_range(key, sum.key());
   }
-  auto it = offsets.find(key);
-  if (it == offsets.end()) {
+  auto it = invariants.offsets.find(key);
+  if (it == invariants.offsets.end()) {
     Value offset = hoisted([&]() -> Value {
       Value atRow = addI(evaluate(rows), i32(odd));
       if (!type.getSwizzle())
@@ -214,15 +244,17 @@ Value Emitter::pointerTo(const SmemTile &tile, const LaneSum &viewRows,
           xorI(start, andI(shrI(start, 3), i32(swizzleMask(type))));
       return xorI(swizzled, i32(inPanel));
     });
-    it = offsets.emplace(key, offset).first;
+    it = invariants.offsets.emplace(key, offset).first;
   }
   fixed += tile.offset;
   Value pointer;
   if (tile.dynamic) {
     pointer = advance(advance(arena, tile.dynamic), it->second);
+    if (late != 0)
+      pointer = exclusiveOr(pointer, late);
   } else {
-    Value &known =
-        pointers[{arena.getAsOpaquePointer(), it->second.getAsOpaquePointer()}];
+    Value &known = invariants.pointers[{arena.getAsOpaquePointer(),
+                                        it->second.getAsOpaquePointer()}];
     if (!known)
       known = hoisted([&] { return advance(arena, it->second); });
     pointer = known;
@@ -236,7 +268,7 @@ Value Emitter::pointerTo(const SmemTile &tile, const LaneSum &viewRows,
 
 Value Emitter::hoisted(llvm::function_ref<Value()> build) {
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(invariantEnd);
+  builder.setInsertionPoint(invariants.end);
   return build();
 }
 
@@ -387,6 +419,13 @@ Value Emitter::advance(Value pointer, int64_t bytes) {
   return LLVM::GEPOp::create(builder, loc, pointer.getType(),
                              builder.getI8Type(), pointer,
                              ArrayRef<LLVM::GEPArg>{int32_t(bytes)});
+}
+
+Value Emitter::exclusiveOr(Value pointer, int64_t bits) {
+  Value address =
+      LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), pointer);
+  return LLVM::IntToPtrOp::create(builder, loc, pointer.getType(),
+                                  xorI(address, i32(bits)));
 }
 
 Value Emitter::load(Type type, Value pointer, int64_t alignment) {

@@ -69,9 +69,16 @@ public:
           int64_t capability)
       : builder(builder), loc(loc), warps(warps), capability(capability) {}
 
-  /// Emits where lanes stand. What is the same in the whole kernel is emitted
-  /// before `end` from now on.
-  void begin(mlir::Operation *end, llvm::StringRef arena);
+  /// Emits where lanes stand, at the builder's place. What is the same in the
+  /// whole kernel is emitted there from now on.
+  void begin(llvm::StringRef arena);
+  /// The same from the thread's number anew: what is used only behind a loop,
+  /// or once in it, must not take registers elsewhere.
+  void beginAgain();
+  /// Whether registers are short, so that what a step uses once is made there.
+  bool isShortOfRegisters = false;
+  /// Erases the marks of places.
+  void finish();
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
@@ -87,8 +94,6 @@ public:
   llvm::DenseMap<mlir::Value, int64_t> channels;
   llvm::DenseMap<mlir::Value, GlobalArray> arrays;
 
-  // The thread in its block, and where it stands; i32.
-  mlir::Value thread, lane, warp;
   /// The arena in shared memory.
   mlir::Value arena;
 
@@ -133,6 +138,8 @@ public:
   /// `bytes` on from a pointer.
   mlir::Value advance(mlir::Value pointer, mlir::Value bytes);
   mlir::Value advance(mlir::Value pointer, int64_t bytes);
+  /// A pointer to shared memory with other bits.
+  mlir::Value exclusiveOr(mlir::Value pointer, int64_t bits);
   mlir::Value load(mlir::Type type, mlir::Value pointer, int64_t alignment);
   void store(mlir::Value value, mlir::Value pointer, int64_t alignment);
 
@@ -167,11 +174,25 @@ public:
   /// Runs `build` where invariant code stands.
   mlir::Value hoisted(llvm::function_ref<mlir::Value()> build);
 
+  /// What is emitted once, and where.
+  struct Invariants {
+    mlir::Operation *end = nullptr;
+    // The thread in its block, and where it stands; i32.
+    mlir::Value thread, lane, warp;
+    std::map<std::vector<int64_t>, mlir::Value> sums, offsets, writers;
+    std::map<std::pair<void *, void *>, mlir::Value> pointers;
+  };
+  Invariants invariants;
+
+  mlir::Value getThread() const { return invariants.thread; }
+  mlir::Value getLane() const { return invariants.lane; }
+  mlir::Value getWarp() const { return invariants.warp; }
+
 private:
-  mlir::Operation *invariantEnd = nullptr;
-  std::map<std::vector<int64_t>, mlir::Value> sums, offsets;
-  std::map<std::pair<void *, void *>, mlir::Value> pointers;
-  std::map<std::vector<int64_t>, mlir::Value> writers;
+  void mark();
+  void emitPosition(mlir::Value thread);
+
+  llvm::SmallVector<mlir::Operation *> marks;
 };
 
 } // namespace linattn::tilenvvm

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace linattn::device;
@@ -239,13 +240,13 @@ static void forEachTurn(Emitter &e, TileAccess &access, Pieces pieces,
     bool isStart = first == 0 || !wholeRows;
     e.hoisted([&] {
       if (isStart) {
-        Value piece = e.addI(e.thread, e.i32(first));
+        Value piece = e.addI(e.getThread(), e.i32(first));
         turn.row = e.divI(piece, pieces.perRow);
         turn.byte = e.mulI(e.remI(piece, pieces.perRow), e.i32(pieces.bytes));
         turn.column = e.divI(turn.byte, access.elementBytes());
       }
       if (first + pieces.threads > pieces.count)
-        turn.exists = e.isLess(e.thread, e.i32(pieces.count - first));
+        turn.exists = e.isLess(e.getThread(), e.i32(pieces.count - first));
       return turn.row;
     });
     if (isStart && rank == 2)
@@ -278,6 +279,9 @@ static Value pieceAddress(Emitter &e, const SmemTile &tile, const Turn &turn) {
 }
 
 LogicalResult linattn::tilenvvm::emitLoadAsync(Emitter &e, LoadAsyncOp op) {
+  llvm::SaveAndRestore invariants(e.invariants);
+  if (e.isShortOfRegisters)
+    e.beginAgain();
   SmemTile tile = e.tiles.lookup(op.getTarget());
   ArrayRef<int64_t> shape = tile.type.getShape();
   TileAccess access(e, op.getSource(), op.getIndices(), op.getDims(),

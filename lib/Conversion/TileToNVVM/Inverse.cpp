@@ -126,7 +126,7 @@ SmemTile Inverse::place(int64_t slot, bool own, int64_t offset, int64_t columns,
   tile.offset += slot * bytes + offset;
   if (own && e.warps > 1)
     tile.dynamic = e.hoisted([&] {
-      Value start = e.mulI(e.warp, e.i32(bytes));
+      Value start = e.mulI(e.getWarp(), e.i32(bytes));
       return scratch.dynamic ? e.addI(start, scratch.dynamic) : start;
     });
   return tile;
@@ -275,7 +275,7 @@ Square Inverse::invertDiagonal(const Rows &rows, const Square &matrix) {
   }
   emitWarpBarrier(e.builder, e.loc);
   // Half of the lanes writes the lower rows.
-  Value isUpper = e.hoisted([&] { return e.isLess(e.lane, e.i32(16)); });
+  Value isUpper = e.hoisted([&] { return e.isLess(e.getLane(), e.i32(16)); });
   for (int64_t r = 0; r < kRowTile / 2; ++r)
     e.store(
         e.select(isUpper, x[r], x[r + kRowTile / 2]),

@@ -73,6 +73,8 @@ llvm::LogicalResult emitSplatCol(Emitter &e, tile::SplatColOp op);
 llvm::LogicalResult emitReduce(Emitter &e, tile::ReduceOp op);
 llvm::LogicalResult emitScan(Emitter &e, tile::ScanOp op);
 llvm::LogicalResult emitIota(Emitter &e, tile::IotaOp op);
+llvm::LogicalResult emitBand(Emitter &e, tile::BandOp op);
+llvm::LogicalResult emitWarpAny(Emitter &e, tile::WarpAnyOp op);
 llvm::LogicalResult emitExtract(Emitter &e, mlir::Operation *op);
 
 // Elementwise.cpp

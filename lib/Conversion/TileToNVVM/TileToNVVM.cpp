@@ -18,6 +18,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace linattn {
 #define GEN_PASS_DEF_CONVERTTILETONVVM
@@ -31,6 +32,8 @@ using namespace linattn::tilenvvm;
 
 static constexpr llvm::StringLiteral kArena = "tile_arena";
 static constexpr llvm::StringLiteral kWarps = "tile.warps";
+/// A loop that carries so many leaves few of a thread's 255 to addresses.
+static constexpr size_t kManyRegisters = 96;
 static constexpr llvm::StringLiteral kSharedBytes = "tile.shared_bytes";
 
 namespace {
@@ -151,13 +154,10 @@ FailureOr<LLVM::LLVMFuncOp> KernelTranslation::run() {
   Block *entry = kernel.addEntryBlock(builder);
   builder.setInsertionPointToStart(entry);
   bindArguments(*entry);
-  // Stands between what is invariant and the rest until all is written.
-  Operation *marker =
-      LLVM::ConstantOp::create(builder, e.loc, builder.getBoolAttr(false));
-  e.begin(marker, kArena);
+  e.begin(kArena);
   builder.setInsertionPointToEnd(entry);
   LogicalResult result = emitBlock(func.getBody().front());
-  marker->erase();
+  e.finish();
   if (failed(result)) {
     kernel.erase();
     return failure();
@@ -250,6 +250,8 @@ LogicalResult KernelTranslation::emitFor(scf::ForOp op) {
   bind(op.getRegionIterArgs(), loop.getRegionIterArgs());
   {
     OpBuilder::InsertionGuard guard(builder);
+    llvm::SaveAndRestore isShort(e.isShortOfRegisters);
+    e.isShortOfRegisters |= loop.getInitArgs().size() >= kManyRegisters;
     // Without carried values the loop has its terminator already.
     if (!loop.getBody()->empty())
       loop.getBody()->getTerminator()->erase();
@@ -258,6 +260,10 @@ LogicalResult KernelTranslation::emitFor(scf::ForOp op) {
       return failure();
   }
   bind(op.getResults(), loop.getResults());
+  // Registers are short where an outermost loop carries fragments.
+  if (!op->getParentOfType<scf::ForOp>() &&
+      llvm::any_of(op.getResultTypes(), tile::isFragment))
+    e.beginAgain();
   return success();
 }
 
@@ -269,6 +275,8 @@ LogicalResult KernelTranslation::emitIf(scf::IfOp op) {
       e.scalars.lookup(op.getCondition()), op.elseBlock() != nullptr);
   auto emitRegion = [&](Block *source, Block *target) {
     OpBuilder::InsertionGuard guard(builder);
+    // What a branch makes is not seen behind it.
+    llvm::SaveAndRestore invariants(e.invariants);
     if (!target->empty())
       target->getTerminator()->erase();
     builder.setInsertionPointToEnd(target);
@@ -356,6 +364,8 @@ LogicalResult KernelTranslation::emit(Operation *op) {
       .Case([&](ReduceOp op) { return emitReduce(e, op); })
       .Case([&](ScanOp op) { return emitScan(e, op); })
       .Case([&](IotaOp op) { return emitIota(e, op); })
+      .Case([&](BandOp op) { return emitBand(e, op); })
+      .Case([&](WarpAnyOp op) { return emitWarpAny(e, op); })
       .Case([&](tensor::ExtractOp op) { return emitExtract(e, op); })
       .Case([&](memref::LoadOp op) { return emitScalarLoad(e, op); })
       .Case([&](scf::ForOp op) { return emitFor(op); })

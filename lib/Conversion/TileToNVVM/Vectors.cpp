@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace linattn::device;
@@ -222,9 +223,10 @@ LogicalResult linattn::tilenvvm::emitReduce(Emitter &e, ReduceOp op) {
     int64_t parts = scratch.type.getShape()[0];
     LaneSum columns = LaneSum::of(getLaneColumn(type));
     Value writes = e.hoisted([&]() -> Value {
-      Value first = e.isLess(e.lane, e.i32(4));
-      return parts < e.warps ? e.both(first, e.isLess(e.warp, e.i32(parts)))
-                             : first;
+      Value first = e.isLess(e.getLane(), e.i32(4));
+      return parts < e.warps
+                 ? e.both(first, e.isLess(e.getWarp(), e.i32(parts)))
+                 : first;
     });
     e.when(writes, [&] {
       for (size_t i = 0; i < result.size(); i += 2)
@@ -261,6 +263,80 @@ LogicalResult linattn::tilenvvm::emitIota(Emitter &e, IotaOp op) {
     result.push_back(e.addI(base, e.i32(byRow ? at.row : at.column)));
   }
   e.fragments[op.getResult()] = result;
+  return success();
+}
+
+/// Of each row the last and the first column, less what the lane adds to a
+/// column: elements compare with their number.
+LogicalResult linattn::tilenvvm::emitBand(Emitter &e, BandOp op) {
+  llvm::SaveAndRestore invariants(e.invariants);
+  if (e.isShortOfRegisters)
+    e.beginAgain();
+  auto type = cast<RankedTensorType>(op.getType());
+  Value laneRow = e.evaluate(LaneSum::of(getLaneRow(type)));
+  Value laneColumn = e.evaluate(LaneSum::of(getLaneColumn(type)));
+  // What lies farther out than any matrix is as good as the border.
+  auto limited = [&](Value bound) {
+    constexpr int64_t far = 1 << 20;
+    Value wide = e.toI64(e.scalars.lookup(bound));
+    wide = e.builder.createOrFold<arith::MinSIOp>(e.loc, wide, e.i64(far));
+    wide = e.builder.createOrFold<arith::MaxSIOp>(e.loc, wide, e.i64(-far));
+    return e.toI32(wide);
+  };
+  Value lower, upper, columns;
+  if (op.getLower())
+    lower = e.addI(limited(op.getLower()), e.subI(laneRow, laneColumn));
+  if (op.getUpper())
+    upper = e.addI(limited(op.getUpper()), e.subI(laneRow, laneColumn));
+  if (op.getColumns())
+    columns = e.subI(limited(op.getColumns()), laneColumn);
+
+  struct Bounds {
+    Value first, last;
+  };
+  std::map<int64_t, Bounds> rows;
+  auto boundsOf = [&](int64_t row) {
+    auto [it, isNew] = rows.try_emplace(row);
+    if (!isNew)
+      return it->second;
+    if (lower)
+      it->second.first = e.addI(lower, e.i32(row));
+    if (upper)
+      it->second.last = e.addI(upper, e.i32(row));
+    if (columns) {
+      Value last = e.subI(columns, e.i32(1));
+      it->second.last = upper ? e.builder.createOrFold<arith::MinSIOp>(
+                                    e.loc, it->second.last, last)
+                              : last;
+    }
+    return it->second;
+  };
+  Registers result;
+  for (int64_t i = 0; i < getElementsPerLane(type); ++i) {
+    LaneElement at = getLaneElement(type, i);
+    Bounds bounds = boundsOf(at.row);
+    Value column = e.i32(at.column), inside;
+    auto require = [&](Value small, Value large) {
+      inside =
+          e.both(inside, e.builder.createOrFold<arith::CmpIOp>(
+                             e.loc, arith::CmpIPredicate::sge, large, small));
+    };
+    if (bounds.last)
+      require(column, bounds.last);
+    if (bounds.first)
+      require(bounds.first, column);
+    result.push_back(inside);
+  }
+  e.fragments[op.getResult()] = result;
+  return success();
+}
+
+LogicalResult linattn::tilenvvm::emitWarpAny(Emitter &e, WarpAnyOp op) {
+  Value any;
+  for (Value value : e.fragments.lookup(op.getSource()))
+    any = any ? arith::OrIOp::create(e.builder, e.loc, any, value).getResult()
+              : value;
+  e.scalars.map(op.getResult(), emitVoteAny(e.builder, e.loc, any));
   return success();
 }
 

@@ -27,6 +27,8 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 struct TileOptions {
   int64_t queryTile, keyTile;
   std::optional<MmaPrecision> mma;
+  /// By how much a maximum may be behind.
+  double slack;
 };
 
 int64_t headsOf(Value operand) {
@@ -166,6 +168,10 @@ Carried AttentionTiler<OpTy>::step(Value q, Value k, Value v, Value queryHead,
   s = tiles.select(allowed, s, tiles.splat(s.getType(), kMinusInfinity));
 
   Value max = tiles.reduceRows(s, old.max, /*maximum=*/true);
+  if (options.slack > 0)
+    max = tiles.select(tiles.compare(arith::CmpFPredicate::OGT,
+                                     tiles.sub(max, old.max), options.slack),
+                       max, old.max);
   // The shift by 0 keeps -inf - (-inf) from being NaN.
   Value shift = tiles.select(sawNone(max), tiles.splat(max.getType(), 0), max);
   Value p = tiles.exp(tiles.sub(s, tiles.overColumns(shift, s)));
@@ -379,6 +385,10 @@ struct TileAttentionPass
       if (size < 4 || size > 256 || !llvm::isPowerOf2_64(size))
         return getOperation()->emitError()
                << name << " is a power of 2 from 4 to 256, got " << size;
+    // Weights stay far from what f16 holds.
+    if (!(slack >= 0 && slack <= 8))
+      return getOperation()->emitError()
+             << "slack lies in [0, 8], got " << double(slack);
     if (!mma.empty() && !symbolizeMmaPrecision(mma))
       return getOperation()->emitError()
              << "mma is f32, tf32x3, bf16, f16 or bf16x2, got '" << mma << "'";
@@ -388,7 +398,7 @@ struct TileAttentionPass
   void runOnOperation() override {
     if (failed(checkOptions()))
       return signalPassFailure();
-    TileOptions options{queryTile, keyTile, std::nullopt};
+    TileOptions options{queryTile, keyTile, std::nullopt, slack};
     if (!mma.empty())
       options.mma = symbolizeMmaPrecision(mma);
     IRRewriter rewriter(&getContext());

@@ -3,6 +3,7 @@
 #include "linattn/Dialect/Tile/IR/Layouts.h"
 #include "linattn/Dialect/Tile/IR/Tile.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -536,5 +537,33 @@ LogicalResult IotaOp::verify() {
   if (axis < 0 || axis >= type.getRank())
     return emitOpError("the axis lies in [0, ")
            << type.getRank() << "), got " << axis;
+  return success();
+}
+
+LogicalResult BandOp::verify() {
+  auto type = cast<RankedTensorType>(getType());
+  if (!isa<AccAttr>(type.getEncoding()) || !type.getElementType().isInteger(1))
+    return emitOpError("marks elements by i1 in layout acc, got ") << type;
+  if (!getLower() && !getUpper() && !getColumns())
+    return emitOpError("has a bound: lower, upper or columns");
+  return success();
+}
+
+LogicalResult WarpAnyOp::verify() {
+  auto type = cast<RankedTensorType>(getSource().getType());
+  if (!isa<RowAttr>(type.getEncoding()) || !type.getElementType().isInteger(1))
+    return emitOpError("takes i1 in layout row, got ") << type;
+  for (Operation *user : getResult().getUsers()) {
+    auto branch = dyn_cast<scf::IfOp>(user);
+    if (!branch)
+      return emitOpError("differs by warp and is the condition of scf.if, got ")
+             << user->getName();
+    for (Region &region : branch->getRegions())
+      for (Operation &inner : region.getOps())
+        if (!isa<scf::YieldOp>(inner) && !isPure(&inner))
+          return emitOpError("differs by warp: operations under it are pure, "
+                             "got ")
+                 << inner.getName();
+  }
   return success();
 }

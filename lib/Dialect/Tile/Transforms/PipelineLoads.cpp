@@ -54,6 +54,8 @@ struct Fill {
   ChannelWaitOp wait;
   /// Arithmetic that the loads need.
   SetVector<Operation *> slice;
+  /// A step that does not exist loads nothing by its bounds, not by a branch.
+  bool byBounds = false;
 };
 
 /// A loop whose channels can be filled ahead.
@@ -164,17 +166,27 @@ void Loop::fillStep(RewriterBase &rewriter, Value step) {
   for (Fill &fill : fills) {
     IRMapping mapping;
     mapping.map(loop.getInductionVar(), step);
+    SmallVector<LoadAsyncOp> mappedLoads;
     auto cloneLoads = [&](OpBuilder &builder) {
       for (Operation *op : fill.slice)
         builder.clone(*op, mapping);
       for (LoadAsyncOp load : fill.loads)
-        builder.clone(*load, mapping);
+        mappedLoads.push_back(cast<LoadAsyncOp>(builder.clone(*load, mapping)));
     };
     rewriter.clone(*fill.acquire, mapping);
     APInt constant;
     if (matchPattern(exists, m_ConstantInt(&constant))) {
       if (!constant.isZero())
         cloneLoads(rewriter);
+    } else if (fill.byBounds) {
+      cloneLoads(rewriter);
+      for (LoadAsyncOp load : mappedLoads) {
+        OpBuilder::InsertionGuard guard(rewriter);
+        rewriter.setInsertionPoint(load);
+        Value none = arith::ConstantIndexOp::create(rewriter, loc, 0);
+        load.getBoundsMutable()[0].set(rewriter.createOrFold<arith::SelectOp>(
+            loc, exists, load.getBounds()[0], none));
+      }
     } else {
       auto branch = scf::IfOp::create(rewriter, loc, exists);
       OpBuilder inner = branch.getThenBodyBuilder();
@@ -228,6 +240,16 @@ void Loop::transform(RewriterBase &rewriter, int64_t stages) {
       arith::AddIOp::create(rewriter, loc, loop.getInductionVar(), offset);
   fillStep(rewriter, step);
 
+  // Copies of nothing are copies too: they end before the memory is reused.
+  rewriter.setInsertionPointAfter(loop);
+  Value end = arith::AddIOp::create(
+      rewriter, loc, loop.getUpperBound(),
+      arith::ConstantIndexOp::create(rewriter, loc, stages - 2));
+  for (Fill &fill : fills)
+    if (fill.byBounds)
+      ChannelWaitOp::create(rewriter, loc, fill.channel.getType().getTiles(),
+                            fill.channel, end, uint64_t(0));
+
   for (Fill &fill : fills) {
     for (LoadAsyncOp load : fill.loads)
       rewriter.eraseOp(load);
@@ -270,6 +292,10 @@ private:
       std::string why = loop.analyze();
       if (loop.fills.empty())
         continue;
+      for (Fill &fill : loop.fills)
+        fill.byBounds = branchFree && llvm::all_of(fill.loads, [](auto load) {
+                          return !load.getBounds().empty();
+                        });
       if (why.empty())
         pipelined.push_back(loop);
       else

@@ -4,6 +4,17 @@
 // TILE: error: key-tile is a power of 2 from 4 to 256, got 48
 // RUN: not linattn-opt %s --linattn-tile-attention=mma=f8 2>&1 | FileCheck %s --check-prefix=MMA
 // MMA: error: mma is f32, tf32x3, bf16, f16 or bf16x2, got 'f8'
+// RUN: not linattn-opt %s --linattn-tile-attention=slack=9 2>&1 | FileCheck %s --check-prefix=RANGE
+// RANGE: error: slack lies in [0, 8], got 9
+// RUN: linattn-opt %s --linattn-tile-attention=slack=5.5 --cse | FileCheck %s --check-prefix=SLACK
+// A maximum that grows by 5.5 at most stays.
+// SLACK-LABEL: func @softmax
+// SLACK:       ^bb0({{.*}}, %[[M:.*]]: tensor<64xf32>, %{{.*}}: tensor<64xf32>, %{{.*}}: tensor<64x4xf32>):
+// SLACK:         %[[SEEN:.*]] = linalg.reduce {{.*}} outs(%[[M]] : tensor<64xf32>)
+// SLACK:         %[[BY:.*]] = arith.subf %[[SEEN]], %[[M]]
+// SLACK:         %[[GROWN:.*]] = arith.cmpf ogt, %[[BY]], %{{.*}}
+// SLACK:         %[[M1:.*]] = arith.select %[[GROWN]], %[[SEEN]], %[[M]]
+// SLACK:         linattn.yield %[[M1]]
 
 // CHECK-DAG: #[[ID:.*]] = affine_map<(d0) -> (d0)>
 // CHECK-DAG: #[[GROUP:.*]] = affine_map<(d0) -> (d0 floordiv 2)>

@@ -871,3 +871,60 @@ func.func @f(%n: index) {
   }
   return
 }
+
+// -----
+
+// band_c1
+func.func @f(%d: index) {
+  // expected-error @below {{'tile.band' op marks elements by i1 in layout acc, got 'tensor<64x64xi32, #tile.acc<warps = 4>>'}}
+  %a = tile.band upper(%d) : tensor<64x64xi32, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
+// band_c1
+func.func @f(%d: index) {
+  // expected-error @below {{'tile.band' op marks elements by i1 in layout acc, got 'tensor<64xi1, #tile.row<warps = 4>>'}}
+  %a = tile.band upper(%d) : tensor<64xi1, #tile.row<warps = 4>>
+  return
+}
+
+// -----
+
+// band_c2
+func.func @f() {
+  // expected-error @below {{'tile.band' op has a bound: lower, upper or columns}}
+  %a = tile.band : tensor<64x64xi1, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
+// warp_any_c1
+func.func @f(%x: tensor<64xi1, #tile.col>) {
+  // expected-error @below {{'tile.warp_any' op takes i1 in layout row, got 'tensor<64xi1, #tile.col>'}}
+  %a = tile.warp_any %x : tensor<64xi1, #tile.col>
+  return
+}
+
+// -----
+
+// warp_any_c2
+func.func @f(%x: tensor<64xi1, #tile.row<warps = 4>>) {
+  // expected-error @below {{'tile.warp_any' op differs by warp: operations under it are pure, got tile.barrier}}
+  %a = tile.warp_any %x : tensor<64xi1, #tile.row<warps = 4>>
+  scf.if %a {
+    tile.barrier
+  }
+  return
+}
+
+// -----
+
+// warp_any_c2
+func.func @f(%x: tensor<64xi1, #tile.row<warps = 4>>) -> i1 {
+  // expected-error @below {{'tile.warp_any' op differs by warp and is the condition of scf.if, got func.return}}
+  %a = tile.warp_any %x : tensor<64xi1, #tile.row<warps = 4>>
+  return %a : i1
+}

@@ -109,3 +109,20 @@ func.func @decays(%k: !tile.smem<64x32xbf16, swizzle = 64>, %g: !tile.smem<64x32
   %p, %q = tile.decay_mma (%k, %k), %k decay(%g) scratch(%s) x_positions = [1, 0] y_position = 1 inclusive = [false, true] targets [2] (%t : !tile.smem<64x32xbf16, swizzle = 64>) sums(%sums : !tile.smem<32xf32>) in bf16 : (!tile.smem<64x32xbf16, swizzle = 64>, !tile.smem<64x32xbf16, swizzle = 64>), !tile.smem<64x32xbf16, swizzle = 64>, !tile.smem<64x32xf32, swizzle = 128>, !tile.smem<12288xi8> -> tensor<64x64xf32, #tile.acc<warps = 4>>, tensor<64x64xf32, #tile.acc<warps = 4>>
   return %q : tensor<64x64xf32, #tile.acc<warps = 4>>
 }
+
+// CHECK-LABEL: func.func @masks
+func.func @masks(%d: index, %n: index, %changed: tensor<64xi1, #row>, %x: tensor<64x64xf32, #acc>) {
+  // CHECK: tile.band upper(%{{.*}}) : tensor<64x64xi1, #[[ACC]]>
+  %a = tile.band upper(%d) : tensor<64x64xi1, #acc>
+  // CHECK: tile.band lower(%{{.*}}) upper(%{{.*}}) columns(%{{.*}}) : tensor<64x64xi1, #[[ACC]]>
+  %b = tile.band lower(%d) upper(%d) columns(%n) : tensor<64x64xi1, #acc>
+  // CHECK: tile.warp_any %{{.*}} : tensor<64xi1, #[[ROW]]>
+  %some = tile.warp_any %changed : tensor<64xi1, #row>
+  %y = scf.if %some -> tensor<64x64xf32, #acc> {
+    %twice = arith.addf %x, %x : tensor<64x64xf32, #acc>
+    scf.yield %twice : tensor<64x64xf32, #acc>
+  } else {
+    scf.yield %x : tensor<64x64xf32, #acc>
+  }
+  return
+}

@@ -272,6 +272,10 @@ def TileAttentionPass : Pass<"linattn-tile-attention"> {
     Operands of both products are rounded as `precision` says, else to the 16-bit
     type of the inputs, by a truncf in the region. The sum l takes p unrounded.
 
+    With `slack = x` a running maximum stays as it is until it would grow by more
+    than x. Weights are then up to e^x and sums as exact as before, but a is
+    exactly 1 in all but few steps, and a GPU skips the products with it.
+
     A score region is evaluated for every pair of a tile. Where a pair is not
     allowed a tensor from outside is read at place 0, which exists.
 
@@ -304,7 +308,9 @@ def TileAttentionPass : Pass<"linattn-tile-attention"> {
     Option<"keyTile", "key-tile", "int64_t", "64", "keys per tile">,
     Option<"mma", "mma", "std::string", "",
            "what operands of products are rounded to, instead of what the "
-           "inputs say">];
+           "inputs say">,
+    Option<"slack", "slack", "double", "0",
+           "a running maximum that would grow by no more stays as it is">];
   let statistics = [
     Statistic<"numTiled", "tiled", "attention operations tiled">];
   let dependentDialects = ["::linattn::LinAttnDialect", "::mlir::linalg::LinalgDialect",

@@ -691,6 +691,58 @@ def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_BandOp : Tile_Op<"band", [Pure, AttrSizedOperandSegments]> {
+  let summary = "which elements of a matrix lie in a band of diagonals";
+  let description = [{
+    y[i, j] = lower <= j - i and j - i <= upper and j < columns; a bound that is
+    not given holds everywhere. Bounds are the same in all threads and may lie
+    outside of the matrix. An element costs a comparison with a constant for each
+    side.
+
+    Example (pairs of a causal key tile that begins `%d` keys before its queries):
+
+    ```mlir
+    %allowed = tile.band upper(%d) : tensor<64x64xi1, #tile.acc<warps = 4>>
+    ```
+
+    Constraints:
+
+    * (band_c1) The result is i1 in `acc`.
+    * (band_c2) A bound is given.
+  }];
+  let arguments = (ins Optional<Index>:$lower, Optional<Index>:$upper, Optional<Index>:$columns);
+  let results = (outs Tile_Fragment:$result);
+  let assemblyFormat = [{
+    (`lower` `(` $lower^ `)`)? (`upper` `(` $upper^ `)`)? (`columns` `(` $columns^ `)`)? attr-dict
+    `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_WarpAnyOp : Tile_Op<"warp_any", [Pure]> {
+  let summary = "whether an element that the warp holds is true";
+  let description = [{
+    The result differs by warp: it is the condition of branches in which warps do
+    nothing together.
+
+    Example (rows are scaled only where a factor is not 1):
+
+    ```mlir
+    %some = tile.warp_any %changed : tensor<64xi1, #tile.row<warps = 4>>
+    ```
+
+    Constraints:
+
+    * (warp_any_c1) The source is i1 in `row`.
+    * (warp_any_c2) The result is the condition of `scf.if` whose operations are
+      pure.
+  }];
+  let arguments = (ins Tile_Fragment:$source);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Roles
 //===----------------------------------------------------------------------===//

@@ -81,7 +81,9 @@ def PipelineLoadsPass : Tile_KernelPass<"tile-pipeline-loads"> {
   }];
   let options = !listconcat([
     Option<"stages", "stages", "int64_t", "0",
-        "Stages of each channel, 1 to 16; 0: chosen by the memory">
+        "Stages of each channel, 1 to 16; 0: chosen by the memory">,
+    Option<"branchFree", "branch-free", "bool", "false",
+        "A step that does not exist loads nothing by its bounds, not by a branch">
   ], Tile_Shared.options);
   let statistics = [
     Statistic<"numPipelined", "num-pipelined", "Channels filled ahead">,

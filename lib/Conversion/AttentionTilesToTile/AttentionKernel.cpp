@@ -1,0 +1,540 @@
+//===- AttentionKernel.cpp - the kernel around attention's regions --------===//
+
+#include "AttentionKernel.h"
+
+#include "../Common/PackedTiles.h"
+
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace linattn;
+using namespace linattn::attention_to_tile;
+
+static RankedTensorType tensorOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+AttentionKernel::AttentionKernel(const KernelSignature &signature,
+                                 const AttentionPlan &plan, OpBuilder &builder)
+    : signature(signature), plan(plan),
+      op(cast<AttentionTilesOp>(signature.getOp().getOperation())),
+      builder(builder), loc(op.getLoc()), emitter(op, plan, builder) {
+  for (bool ofKeys : {false, true})
+    for (unsigned i : llvm::seq<unsigned>(ofKeys ? op.getKeys().size()
+                                                 : op.getQueries().size()))
+      if (Value arg = operandArg(i, ofKeys);
+          tensorOf(arg).getRank() == 2 && !arg.use_empty())
+        (ofKeys ? keyMatrices : queryMatrices).push_back(i);
+}
+
+Value AttentionKernel::operandArg(unsigned number, bool ofKeys) {
+  unsigned first = AttentionTilesOp::kStepLeading;
+  if (ofKeys)
+    first += op.getQueries().size();
+  return op.getStepBlock()->getArgument(first + number);
+}
+
+//===----------------------------------------------------------------------===//
+// Alignment
+//===----------------------------------------------------------------------===//
+
+/// Bytes that every row of an operand begins at a multiple of, if its strides
+/// are multiples of its width: 16, 8, 4 or fewer.
+static int64_t alignmentOf(RankedTensorType type) {
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  return std::gcd<int64_t>(16, type.getShape().back() * bytes);
+}
+
+/// Bytes of the pieces in which rows of an output go to memory.
+static int64_t storeAlignmentOf(RankedTensorType type) {
+  return std::max<int64_t>(alignmentOf(type),
+                           type.getElementTypeBitWidth() / 8);
+}
+
+LogicalResult AttentionKernel::check(AttentionTilesOp op) {
+  auto all = llvm::to_vector(op.getQueries());
+  llvm::append_range(all, op.getKeys());
+  for (auto [i, operand] : llvm::enumerate(all)) {
+    RankedTensorType type = tensorOf(operand);
+    int64_t rank = type.getRank() - op.getHeadDim();
+    if (rank > 2)
+      return op.emitOpError("has no form on tiles: operand ")
+             << i << " has several rows per token and head (the CPU runs it)";
+    if (type.getElementType().isF64())
+      return op.emitOpError("has no form on tiles: operand ")
+             << i << " is f64 (the CPU runs it; f32 goes in 3 tf32 products)";
+    if (rank == 2 && alignmentOf(type) < 4)
+      return op.emitOpError("has no form on tiles: operand ")
+             << i << " has " << type.getShape().back() << " elements of "
+             << type.getElementType()
+             << " per token and head, no multiple of 4 bytes (pad it, or the "
+                "CPU runs it)";
+  }
+  return success();
+}
+
+void AttentionKernel::addAlignments(
+    const KernelSignature &signature, AttentionTilesOp op,
+    llvm::DenseMap<unsigned, int64_t> &alignments) {
+  unsigned leading = op.getHeadDim() + 1;
+  for (auto operands : {op.getQueries(), op.getKeys()})
+    for (Value operand : operands)
+      if (tensorOf(operand).getRank() > leading)
+        alignments[*signature.getOperand(operand)] =
+            alignmentOf(tensorOf(operand));
+  for (OpResult result : op->getResults())
+    if (tensorOf(result).getRank() > leading)
+      for (unsigned target : signature.getResult(result.getResultNumber()))
+        alignments[target] = storeAlignmentOf(tensorOf(result));
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic on indices
+//===----------------------------------------------------------------------===//
+
+Value AttentionKernel::index(int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+Value AttentionKernel::add(Value a, Value b) {
+  return builder.createOrFold<arith::AddIOp>(loc, a, b);
+}
+Value AttentionKernel::sub(Value a, Value b) {
+  return builder.createOrFold<arith::SubIOp>(loc, a, b);
+}
+Value AttentionKernel::compare(arith::CmpIPredicate predicate, Value a,
+                               Value b) {
+  return arith::CmpIOp::create(builder, loc, predicate, a, b);
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+/// Strides of the caller, but a contiguous inner dimension.
+static MemRefType memrefOf(const TensorParameter &tensor) {
+  SmallVector<int64_t> strides(tensor.type.getRank(), ShapedType::kDynamic);
+  if (tensor.contiguousInner)
+    strides.back() = 1;
+  return MemRefType::get(
+      tensor.type.getShape(), tensor.type.getElementType(),
+      StridedLayoutAttr::get(tensor.type.getContext(), 0, strides));
+}
+
+void AttentionKernel::run(StringRef name) {
+  SmallVector<Type> types;
+  for (const TensorParameter &tensor : signature.getTensors())
+    types.push_back(memrefOf(tensor));
+  types.append(3, builder.getIndexType());
+  auto func = gpu::GPUFuncOp::create(builder, loc, name,
+                                     builder.getFunctionType(types, {}));
+  func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                builder.getUnitAttr());
+  func->setAttr("tile.warps", builder.getI64IntegerAttr(plan.warps));
+  DictionaryAttr readOnly = builder.getDictionaryAttr(
+      {builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(),
+                            builder.getUnitAttr()),
+       builder.getNamedAttr(LLVM::LLVMDialect::getReadonlyAttrName(),
+                            builder.getUnitAttr())});
+  for (auto [i, tensor] : llvm::enumerate(signature.getTensors()))
+    if (!tensor.written)
+      func.setArgAttrs(i, readOnly);
+
+  OpBuilder::InsertionGuard guard(builder);
+  Block &entry = func.getBody().front();
+  builder.setInsertionPointToStart(&entry);
+  auto ret = gpu::ReturnOp::create(builder, loc);
+  builder.setInsertionPoint(ret);
+  ArrayRef<BlockArgument> args = entry.getArguments();
+  keyTime = args.back();
+  numSequences = args.drop_back().back();
+  time = args.drop_back(2).back();
+  tensors.assign(args.begin(), args.end() - 3);
+  for (Value param : signature.getOp().getParams())
+    emitter.bindMemory(param, memoryOf(param));
+  findTile();
+  // Of packed sequences there are fewer tiles than blocks.
+  if (op.isPacked()) {
+    Value exists = compare(arith::CmpIPredicate::sgt, queriesLeft, index(0));
+    exists = arith::AndIOp::create(
+        builder, loc, exists,
+        compare(arith::CmpIPredicate::sge, firstQuery, index(0)));
+    auto branch = scf::IfOp::create(builder, loc, exists, false);
+    builder.setInsertionPointToStart(branch.thenBlock());
+  }
+  emitTile();
+}
+
+Value AttentionKernel::memoryOf(Value operand) {
+  return tensors[*signature.getOperand(operand)];
+}
+
+AttentionKernel::Span AttentionKernel::spanOf(Value offsets, Value whole) {
+  if (!offsets)
+    return {index(0), whole};
+  auto load = [&](Value at) -> Value {
+    Value value = memref::LoadOp::create(builder, loc, memoryOf(offsets), at);
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      value);
+  };
+  Value begin = load(sequence);
+  return {begin, sub(load(add(sequence, index(1))), begin)};
+}
+
+/// Packed sequences have floor(T / Q) + N slots for tiles: of Q tokens before
+/// the sequence one each, and one for each sequence before it.
+static int64_t queryTileOf(AttentionTilesOp op) { return op.getQueryTile(); }
+
+Attribute AttentionKernel::countBlocks(AttentionTilesOp op) {
+  Builder b(op.getContext());
+  auto size = [&](Attribute of, Attribute times, NamedAttribute more) {
+    SmallVector<NamedAttribute> fields = {b.getNamedAttr("of", of)};
+    if (times)
+      fields.push_back(b.getNamedAttr("times", times));
+    if (more.getValue())
+      fields.push_back(more);
+    return b.getDictionaryAttr(fields);
+  };
+  NamedAttribute none(b.getStringAttr("none"), Attribute());
+  SmallVector<NamedAttribute> fields = {
+      b.getNamedAttr("of", b.getStringAttr("T")),
+      b.getNamedAttr("divide", b.getI64IntegerAttr(queryTileOf(op)))};
+  fields.push_back(op.isPacked()
+                       ? b.getNamedAttr("plus", b.getStringAttr("N"))
+                       : b.getNamedAttr("round", b.getStringAttr("up")));
+  Attribute tiles = b.getDictionaryAttr(fields);
+  if (!op.isPacked())
+    tiles = size(tiles, b.getStringAttr("N"), none);
+  return size(tiles, b.getI64IntegerAttr(op.getHeads()), none);
+}
+
+/// Tiles of one head follow each other, so that blocks which run at once share
+/// keys in the cache. Of causal ones the longest come first: what is left for
+/// the end of the grid is short.
+void AttentionKernel::findTile() {
+  Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  Value rows = index(op.getQueryTile()), one = index(1);
+  auto ceilTiles = [&](Value count) -> Value {
+    return arith::CeilDivSIOp::create(builder, loc, count, rows);
+  };
+  Value number, tiles;
+  if (op.isPacked()) {
+    Value slots =
+        add(arith::DivUIOp::create(builder, loc, time, rows), numSequences);
+    head = arith::DivUIOp::create(builder, loc, block, slots);
+    Value slot = arith::RemUIOp::create(builder, loc, block, slots);
+    auto firstSlot = [&](Value n) -> Value {
+      Value begin =
+          memref::LoadOp::create(builder, loc, memoryOf(op.getSeqlens()), n);
+      begin = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                         begin);
+      return add(arith::DivUIOp::create(builder, loc, begin, rows), n);
+    };
+    sequence = findSequence(builder, loc, slot, numSequences, firstSlot);
+    number = sub(slot, firstSlot(sequence));
+  } else {
+    tiles = ceilTiles(time);
+    number = arith::RemUIOp::create(builder, loc, block, tiles);
+    Value rest = arith::DivUIOp::create(builder, loc, block, tiles);
+    Value heads = index(op.getHeads());
+    head = arith::RemUIOp::create(builder, loc, rest, heads);
+    sequence = arith::DivUIOp::create(builder, loc, rest, heads);
+  }
+  queries = spanOf(op.getSeqlens(), time);
+  keys =
+      spanOf(op.getKvSeqlens() ? op.getKvSeqlens() : op.getSeqlens(), keyTime);
+  if (op.isPacked())
+    tiles = ceilTiles(queries.count);
+  if (op.getCausal())
+    number = sub(sub(tiles, one), number);
+  firstQuery = arith::MulIOp::create(builder, loc, number, rows);
+  queriesLeft = sub(queries.count, firstQuery);
+  shift = sub(keys.count, queries.count);
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> AttentionKernel::indicesOf(Value operand, AffineMap heads,
+                                              Value row) {
+  SmallVector<Value> indices;
+  if (!op.isPacked())
+    indices.push_back(sequence);
+  indices.push_back(row);
+  indices.push_back(
+      affine::expandAffineMap(builder, loc, heads, head)->front());
+  return indices;
+}
+
+static AffineMap mapOf(ArrayAttr maps, unsigned number) {
+  return cast<AffineMapAttr>(maps[number]).getValue();
+}
+
+void AttentionKernel::loadRows(ArrayRef<unsigned> operands, bool ofKeys,
+                               Value row, Value left, ValueRange tiles) {
+  int64_t tokenDim = op.getHeadDim() - 1;
+  for (auto [number, smem] : llvm::zip_equal(operands, tiles)) {
+    Value operand = ofKeys ? op.getKeys()[number] : op.getQueries()[number];
+    AffineMap map =
+        mapOf(ofKeys ? op.getKeyHeads() : op.getQueryHeads(), number);
+    SmallVector<Value> indices = indicesOf(operand, map, row);
+    int64_t inner = indices.size();
+    indices.push_back(index(0));
+    tile::LoadAsyncOp::create(
+        builder, loc, memoryOf(operand), indices,
+        ArrayRef<int64_t>{tokenDim, inner},
+        ValueRange{left, index(tensorOf(operand).getShape().back())}, smem,
+        uint64_t(alignmentOf(tensorOf(operand))));
+  }
+}
+
+Value AttentionKernel::loadVector(unsigned number, bool ofKeys, Value row,
+                                  Value left) {
+  Value operand = ofKeys ? op.getKeys()[number] : op.getQueries()[number];
+  AffineMap map = mapOf(ofKeys ? op.getKeyHeads() : op.getQueryHeads(), number);
+  int64_t tokenDim = op.getHeadDim() - 1;
+  return tile::LoadOp::create(
+      builder, loc,
+      plan.getVectorType(tensorOf(operandArg(number, ofKeys)), !ofKeys),
+      memoryOf(operand), indicesOf(operand, map, row),
+      ArrayRef<int64_t>{tokenDim}, ValueRange{left});
+}
+
+Value AttentionKernel::makeChannel(ArrayRef<Type> tiles) {
+  return tile::ChannelCreateOp::create(
+      builder, loc, tile::ChannelType::get(builder.getContext(), 1, tiles),
+      IntegerAttr(), IntegerAttr(), IntegerAttr(), ArrayAttr());
+}
+
+void AttentionKernel::loadQueries() {
+  SmallVector<Type> tiles;
+  for (unsigned number : queryMatrices)
+    tiles.push_back(plan.getSharedType(tensorOf(operandArg(number, false))));
+  if (tiles.empty())
+    return;
+  Value channel = makeChannel(tiles), zero = index(0);
+  auto acquired = tile::ChannelAcquireOp::create(builder, loc, TypeRange(tiles),
+                                                 channel, zero);
+  loadRows(queryMatrices, /*ofKeys=*/false, add(queries.begin, firstQuery),
+           queriesLeft, acquired.getResults());
+  tile::ChannelCommitOp::create(builder, loc, channel, zero);
+  auto full = tile::ChannelWaitOp::create(builder, loc, TypeRange(tiles),
+                                          channel, zero, uint64_t(0));
+  for (auto [number, smem] : llvm::zip(queryMatrices, full.getResults())) {
+    Value arg = operandArg(number, false);
+    emitter.bindShared(arg, smem);
+    if (plan.queriesInRegisters)
+      emitter.bindFragment(
+          arg, tile::LocalLoadOp::create(
+                   builder, loc, plan.getFragmentType(tensorOf(arg)), smem));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// A query tile
+//===----------------------------------------------------------------------===//
+
+void AttentionKernel::emitTile() {
+  for (Block *block : {op.getStepBlock(), op.getFinishBlock()}) {
+    emitter.bindScalar(block->getArgument(0), sequence);
+    emitter.bindScalar(block->getArgument(1), head);
+    emitter.bindScalar(block->getArgument(2), firstQuery);
+  }
+  loadQueries();
+  for (unsigned number : llvm::seq<unsigned>(op.getQueries().size()))
+    if (Value arg = operandArg(number, false);
+        tensorOf(arg).getRank() == 1 && !arg.use_empty())
+      emitter.bindVector(arg, /*alongRows=*/true,
+                         loadVector(number, /*ofKeys=*/false,
+                                    add(queries.begin, firstQuery),
+                                    queriesLeft));
+  SmallVector<Value> carried;
+  emitSteps(carried);
+  emitFinish(carried);
+}
+
+/// Position p = t + S - T; causal s <= p; window p - w < s, and s < p + w if
+/// not causal. From the first query's first key to the last one's last key
+/// there is an allowed pair in every tile.
+void AttentionKernel::emitSteps(SmallVectorImpl<Value> &carried) {
+  Value rows = index(op.getQueryTile()), size = index(op.getKeyTile());
+  Value stop = arith::MinSIOp::create(builder, loc, add(firstQuery, rows),
+                                      queries.count);
+  Value first = index(0), last = keys.count;
+  if (op.getWindow())
+    first = arith::MaxSIOp::create(
+        builder, loc, first,
+        add(add(firstQuery, shift), index(1 - int64_t(*op.getWindow()))));
+  if (op.getCausal())
+    last = arith::MinSIOp::create(builder, loc, last, add(stop, shift));
+  else if (op.getWindow())
+    last = arith::MinSIOp::create(
+        builder, loc, last,
+        add(add(stop, shift), index(int64_t(*op.getWindow()) - 1)));
+  Value begin = arith::DivUIOp::create(builder, loc, first, size);
+  Value end = arith::CeilDivSIOp::create(builder, loc, last, size);
+
+  for (auto [arg, init] :
+       llvm::zip(op.getCarriedArgs(op.getStepBlock()),
+                 op.getInit().getAsValueRange<FloatAttr>())) {
+    RankedTensorType tensor = tensorOf(arg);
+    RankedTensorType type = tensor.getRank() == 2
+                                ? plan.getFragmentType(tensor)
+                                : plan.getVectorType(tensor, true);
+    Attribute number =
+        builder.getFloatAttr(type.getElementType(), init.convertToDouble());
+    carried.push_back(arith::ConstantOp::create(
+        builder, loc, DenseElementsAttr::get(type, number)));
+  }
+  SmallVector<Type> tiles;
+  for (unsigned number : keyMatrices)
+    tiles.push_back(plan.getSharedType(tensorOf(operandArg(number, true))));
+  Value channel = tiles.empty() ? Value() : makeChannel(tiles);
+
+  emitter.forget();
+  auto loop = scf::ForOp::create(builder, loc, begin, end, index(1), carried);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value number = loop.getInductionVar();
+  Value firstKey = arith::MulIOp::create(builder, loc, number, size);
+  Value keysLeft = sub(keys.count, firstKey);
+  Value row = add(keys.begin, firstKey);
+  if (channel) {
+    auto acquired = tile::ChannelAcquireOp::create(
+        builder, loc, TypeRange(tiles), channel, number);
+    loadRows(keyMatrices, /*ofKeys=*/true, row, keysLeft,
+             acquired.getResults());
+    tile::ChannelCommitOp::create(builder, loc, channel, number);
+  }
+  for (unsigned i : llvm::seq<unsigned>(op.getKeys().size()))
+    if (Value arg = operandArg(i, true);
+        tensorOf(arg).getRank() == 1 && !arg.use_empty())
+      emitter.bindVector(arg, /*alongRows=*/false,
+                         loadVector(i, /*ofKeys=*/true, row, keysLeft));
+  if (channel) {
+    auto full = tile::ChannelWaitOp::create(builder, loc, TypeRange(tiles),
+                                            channel, number, uint64_t(0));
+    for (auto [i, smem] : llvm::zip(keyMatrices, full.getResults()))
+      emitter.bindShared(operandArg(i, true), smem);
+  }
+  emitter.bindScalar(op.getStepBlock()->getArgument(3), firstKey);
+  emitter.setLimits(queriesLeft, keysLeft);
+  setAllowed(firstKey, keysLeft);
+  auto bind = [&](Block *block, ValueRange values) {
+    for (auto [arg, value] : llvm::zip(op.getCarriedArgs(block), values)) {
+      if (tensorOf(arg).getRank() == 2)
+        emitter.bindFragment(arg, value);
+      else
+        emitter.bindVector(arg, /*alongRows=*/true, value);
+    }
+  };
+  bind(op.getStepBlock(), loop.getRegionIterArgs());
+  // Products first, so that exponentials that only sums need stand beside them.
+  auto yielded = op.getStepBlock()->getTerminator()->getOperands();
+  for (Value value : yielded)
+    if (tensorOf(value).getRank() == 2)
+      emitter.getFragment(value);
+  SmallVector<Value> next;
+  for (Value value : yielded)
+    next.push_back(tensorOf(value).getRank() == 2
+                       ? emitter.getFragment(value)
+                       : emitter.getVector(value, /*alongRows=*/true));
+  if (channel)
+    tile::ChannelReleaseOp::create(builder, loc, channel, number);
+  scf::YieldOp::create(builder, loc, next);
+  emitter.forget();
+  carried.assign(loop.result_begin(), loop.result_end());
+  bind(op.getFinishBlock(), carried);
+}
+
+void AttentionKernel::setAllowed(Value firstKey, Value keysLeft) {
+  int64_t rows = op.getQueryTile(), columns = op.getKeyTile();
+  AllowedPairs pairs;
+  Value diagonal = sub(add(firstQuery, shift), firstKey);
+  auto either = [&](Value condition) {
+    pairs.partial =
+        pairs.partial
+            ? arith::OrIOp::create(builder, loc, pairs.partial, condition)
+                  .getResult()
+            : condition;
+  };
+  if (op.getCausal() || op.getWindow()) {
+    pairs.upper = op.getCausal()
+                      ? diagonal
+                      : add(diagonal, index(int64_t(*op.getWindow()) - 1));
+    either(compare(arith::CmpIPredicate::slt, pairs.upper, index(columns - 1)));
+  }
+  if (op.getWindow()) {
+    pairs.lower = add(diagonal, index(1 - int64_t(*op.getWindow())));
+    either(compare(arith::CmpIPredicate::sgt, pairs.lower, index(1 - rows)));
+  }
+  // A query that exists has no causal key beyond the last one.
+  if (!op.getCausal()) {
+    pairs.columns = keysLeft;
+    either(compare(arith::CmpIPredicate::slt, keysLeft, index(columns)));
+  }
+  emitter.setAllowed(pairs);
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+void AttentionKernel::emitFinish(ValueRange carried) {
+  Block *finish = op.getFinishBlock();
+  // The queries are those of the steps.
+  for (unsigned number : llvm::seq<unsigned>(op.getQueries().size())) {
+    Value arg = finish->getArgument(AttentionTilesOp::kFinishLeading + number);
+    if (arg.use_empty())
+      continue;
+    if (tensorOf(arg).getRank() == 1)
+      emitter.bindVector(arg, /*alongRows=*/true,
+                         loadVector(number, /*ofKeys=*/false,
+                                    add(queries.begin, firstQuery),
+                                    queriesLeft));
+    else
+      emitter.bindFragment(arg, emitter.getFragment(operandArg(number, false)));
+  }
+  for (auto [number, value] :
+       llvm::enumerate(finish->getTerminator()->getOperands()))
+    storeOutput(number, value);
+}
+
+void AttentionKernel::storeOutput(unsigned number, Value value) {
+  ArrayRef<unsigned> targets = signature.getResult(number);
+  if (targets.empty())
+    return;
+  SmallVector<Value> indices;
+  if (!op.isPacked())
+    indices.push_back(sequence);
+  indices.push_back(add(queries.begin, firstQuery));
+  indices.push_back(head);
+  int64_t tokenDim = op.getHeadDim() - 1;
+  RankedTensorType type = tensorOf(value);
+  if (type.getRank() == 1) {
+    Value vector = emitter.getVector(value, /*alongRows=*/true);
+    for (unsigned target : targets)
+      tile::StoreOp::create(builder, loc, vector, tensors[target], indices,
+                            ArrayRef<int64_t>{tokenDim},
+                            ValueRange{queriesLeft}, uint64_t(16));
+    return;
+  }
+  // Through shared memory, so that rows go out in wide pieces.
+  Value fragment = emitter.getFragment(value);
+  Value smem = tile::AllocOp::create(builder, loc, plan.getSharedType(type),
+                                     IntegerAttr());
+  tile::LocalStoreOp::create(builder, loc, fragment, smem);
+  int64_t inner = indices.size();
+  indices.push_back(index(0));
+  for (unsigned target : targets)
+    tile::StoreOp::create(builder, loc, smem, tensors[target], indices,
+                          ArrayRef<int64_t>{tokenDim, inner},
+                          ValueRange{queriesLeft, index(type.getDimSize(1))},
+                          uint64_t(storeAlignmentOf(type)));
+}

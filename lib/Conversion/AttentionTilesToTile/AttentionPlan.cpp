@@ -1,0 +1,132 @@
+//===- AttentionPlan.cpp - how an attention kernel shares its work --------===//
+
+#include "AttentionPlan.h"
+
+#include "linattn/Dialect/Tile/IR/Layouts.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace linattn;
+using namespace linattn::attention_to_tile;
+
+/// Of a thread.
+static constexpr int64_t kMaxRegisters = 255;
+/// Operands of products on their way, addresses, counters. Of f32 operands also
+/// the terms that they are split in.
+static constexpr int64_t kWorkRegisters = 48, kSplitRegisters = 32;
+
+/// Columns of a tile: products go by 16.
+static int64_t padColumns(int64_t size) {
+  return llvm::alignTo(size, tile::kRowTile);
+}
+
+RankedTensorType AttentionPlan::getFragmentType(RankedTensorType matrix) const {
+  return RankedTensorType::get(
+      {matrix.getDimSize(0), padColumns(matrix.getDimSize(1))},
+      matrix.getElementType(), tile::AccAttr::get(matrix.getContext(), warps));
+}
+
+RankedTensorType AttentionPlan::getVectorType(RankedTensorType vector,
+                                              bool alongRows) const {
+  MLIRContext *context = vector.getContext();
+  if (alongRows)
+    return RankedTensorType::get(vector.getShape(), vector.getElementType(),
+                                 tile::RowAttr::get(context, warps));
+  return RankedTensorType::get({padColumns(vector.getDimSize(0))},
+                               vector.getElementType(),
+                               tile::ColAttr::get(context));
+}
+
+tile::SmemType AttentionPlan::getSharedType(RankedTensorType matrix) const {
+  int64_t columns = padColumns(matrix.getDimSize(1));
+  int64_t bytes = columns * matrix.getElementTypeBitWidth() / 8;
+  return tile::SmemType::get(
+      matrix.getContext(), {matrix.getDimSize(0), columns},
+      matrix.getElementType(), tile::SmemType::getSwizzleOf(bytes));
+}
+
+static bool isMatrix(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getRank() == 2;
+}
+
+SmallVector<SmallVector<linalg::MatmulOp>>
+linattn::attention_to_tile::productsByDepth(Block *block) {
+  SmallVector<SmallVector<linalg::MatmulOp>> groups;
+  llvm::DenseMap<Value, size_t> depths;
+  for (Operation &inner : *block) {
+    size_t depth = 0;
+    for (Value operand : inner.getOperands())
+      depth = std::max(depth, depths.lookup(operand));
+    if (auto product = dyn_cast<linalg::MatmulOp>(inner)) {
+      if (groups.size() <= depth)
+        groups.emplace_back();
+      groups[depth++].push_back(product);
+    }
+    for (Value result : inner.getResults())
+      depths[result] = depth;
+  }
+  return groups;
+}
+
+FailureOr<AttentionPlan>
+linattn::attention_to_tile::planAttention(AttentionTilesOp op, int64_t warps) {
+  int64_t rows = op.getQueryTile();
+  if (rows < tile::kRowTile || int64_t(op.getKeyTile()) < tile::kRowTile)
+    return op.emitOpError("is not lowered to tiles: query and key tiles have "
+                          "16 rows or more, got ")
+           << rows << " and " << op.getKeyTile();
+  AttentionPlan plan;
+  // Two row tiles of a warp share what is read of keys and values: shared
+  // memory has too little time for less.
+  plan.warps =
+      warps ? warps
+            : std::max<int64_t>(std::min<int64_t>(4, rows / tile::kRowTile),
+                                rows / 32);
+  if (!llvm::isPowerOf2_64(plan.warps) || plan.warps * tile::kRowTile > rows)
+    return op.emitOpError("is not lowered to tiles: warps are a power of 2 "
+                          "that share ")
+           << rows << " query rows by 16, got " << plan.warps;
+
+  auto registersOf = [&](Type type) {
+    auto tensor = cast<RankedTensorType>(type);
+    RankedTensorType fragment = isMatrix(type)
+                                    ? plan.getFragmentType(tensor)
+                                    : plan.getVectorType(tensor, true);
+    return llvm::divideCeil(tile::getElementsPerLane(fragment) *
+                                fragment.getElementTypeBitWidth(),
+                            32);
+  };
+  Block *step = op.getStepBlock();
+  int64_t carried = 0, queries = 0;
+  for (BlockArgument arg : op.getCarriedArgs(step))
+    carried += registersOf(arg.getType());
+  bool split = false;
+  int64_t scores = 0;
+  for (ArrayRef<linalg::MatmulOp> products : productsByDepth(step)) {
+    int64_t sum = 0;
+    for (linalg::MatmulOp product : products) {
+      Value left = product.getInputs()[0], result = product->getResult(0);
+      split |= getElementTypeOrSelf(left.getType()).isF32();
+      if (llvm::is_contained(step->getTerminator()->getOperands(), result))
+        continue;
+      sum += registersOf(result.getType());
+      if (isa<BlockArgument>(left))
+        queries += registersOf(left.getType());
+    }
+    scores = std::max(scores, sum);
+  }
+  plan.registers =
+      carried + scores + kWorkRegisters + (split ? kSplitRegisters : 0);
+  if (plan.registers > kMaxRegisters)
+    return op.emitOpError("is not lowered to tiles: tiles of ")
+           << rows << " queries and " << op.getKeyTile() << " keys on "
+           << plan.warps << " warps need about " << plan.registers
+           << " registers of a thread, which has " << kMaxRegisters
+           << " (smaller tiles, or narrower values)";
+  plan.queriesInRegisters = !split && plan.registers + queries <= kMaxRegisters;
+  if (plan.queriesInRegisters)
+    plan.registers += queries;
+  return plan;
+}

@@ -1,0 +1,42 @@
+//===- AttentionPlan.h - how an attention kernel shares its work *- C++ -*-===//
+
+#ifndef LINATTN_CONVERSION_ATTENTIONTILESTOTILE_ATTENTIONPLAN_H
+#define LINATTN_CONVERSION_ATTENTIONTILESTOTILE_ATTENTIONPLAN_H
+
+#include "linattn/Dialect/LinAttn/IR/LinAttn.h"
+#include "linattn/Dialect/Tile/IR/Tile.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace linattn::attention_to_tile {
+
+/// A block owns a query tile of one sequence and head. Its warps share the
+/// rows, so that all of a row, its sums and maxima too, is in one warp.
+struct AttentionPlan {
+  int64_t warps;
+  /// Whether queries that are left operands of products stay in registers; else
+  /// each key tile reads them from shared memory again.
+  bool queriesInRegisters;
+  /// An estimate of the registers of a thread.
+  int64_t registers;
+
+  mlir::RankedTensorType getFragmentType(mlir::RankedTensorType tile) const;
+  mlir::RankedTensorType getVectorType(mlir::RankedTensorType vector,
+                                       bool alongRows) const;
+  /// The tile of shared memory that holds an operand's tile.
+  tile::SmemType getSharedType(mlir::RankedTensorType tile) const;
+};
+
+/// The products of a block, by how many follow each other up to them. Those of
+/// one depth are made together.
+llvm::SmallVector<llvm::SmallVector<mlir::linalg::MatmulOp>>
+productsByDepth(mlir::Block *block);
+
+/// `warps` 0 chooses. Refuses, with an error at the operation, what does not
+/// fit the registers.
+mlir::FailureOr<AttentionPlan> planAttention(AttentionTilesOp op,
+                                             int64_t warps);
+
+} // namespace linattn::attention_to_tile
+
+#endif // LINATTN_CONVERSION_ATTENTIONTILESTOTILE_ATTENTIONPLAN_H

@@ -1,0 +1,93 @@
+//===- AttentionTilesToTile.cpp - attention as a kernel on tiles ----------===//
+//
+// See the description of the pass in Passes.td. AttentionPlan.cpp decides how
+// the work is shared, AttentionKernel.cpp makes the kernel around the regions,
+// RegionEmitter.cpp what they compute.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionKernel.h"
+#include "FoldScales.h"
+
+#include "linattn/Conversion/Passes.h"
+#include "linattn/Dialect/Tile/IR/Layouts.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace linattn {
+#define GEN_PASS_DEF_ATTENTIONTILESTOTILE
+#include "linattn/Conversion/Passes.h.inc"
+} // namespace linattn
+
+using namespace mlir;
+using namespace linattn;
+using namespace linattn::attention_to_tile;
+
+static KernelDescription describe(const KernelSignature &signature,
+                                  StringRef name, AttentionTilesOp op,
+                                  const AttentionPlan &plan) {
+  Builder b(op.getContext());
+  auto number = [&](StringRef name, int64_t value) {
+    return b.getNamedAttr(name, b.getI64IntegerAttr(value));
+  };
+  KernelDescription description;
+  description.launches.push_back({name.str(), AttentionKernel::countBlocks(op),
+                                  plan.warps * tile::kWarpSize});
+  description.plan = b.getDictionaryAttr(
+      {b.getNamedAttr("name", b.getStringAttr("attention mma.sync")),
+       number("heads", op.getHeads()), number("query_tile", op.getQueryTile()),
+       number("key_tile", op.getKeyTile()), number("warps", plan.warps),
+       b.getNamedAttr("queries", b.getStringAttr(plan.queriesInRegisters
+                                                     ? "registers"
+                                                     : "shared memory"))});
+  AttentionKernel::addAlignments(signature, op, description.alignments);
+  return description;
+}
+
+namespace {
+
+struct AttentionTilesToTilePass
+    : linattn::impl::AttentionTilesToTileBase<AttentionTilesToTilePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (failed(lowerToKernels(getOperation(),
+                              [&](func::FuncOp func) { return lower(func); })))
+      signalPassFailure();
+  }
+
+  LogicalResult lower(func::FuncOp func) {
+    FailureOr<KernelSignature> signature = KernelSignature::get(func);
+    if (failed(signature))
+      return failure();
+    auto op = dyn_cast<AttentionTilesOp>(signature->getOp().getOperation());
+    if (!op)
+      return signature->getOp()->emitOpError(
+          "is no attention on tiles (--linattn-tile-attention makes it)");
+    if (failed(AttentionKernel::check(op)) || failed(RegionEmitter::check(op)))
+      return failure();
+    FailureOr<AttentionPlan> plan = planAttention(op, warps);
+    if (failed(plan))
+      return failure();
+    foldScales(op);
+
+    OpBuilder builder(func);
+    auto module =
+        gpu::GPUModuleOp::create(builder, func.getLoc(), func.getName());
+    builder.setInsertionPointToStart(&module.getBodyRegion().front());
+    AttentionKernel(*signature, *plan, builder).run(func.getName());
+    module->setAttr(kKernelAttr, signature->describe(describe(
+                                     *signature, func.getName(), op, *plan)));
+    func.erase();
+    ++numKernels;
+    return success();
+  }
+};
+
+} // namespace

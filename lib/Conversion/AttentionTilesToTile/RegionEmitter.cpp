@@ -1,0 +1,554 @@
+//===- RegionEmitter.cpp - values of attention's regions as tiles ---------===//
+
+#include "RegionEmitter.h"
+
+#include "linattn/Dialect/Tile/IR/Layouts.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include <limits>
+
+using namespace mlir;
+using namespace linattn;
+using namespace linattn::attention_to_tile;
+
+static constexpr double kLog2E = 1.4426950408889634;
+
+RegionEmitter::RegionEmitter(AttentionTilesOp op, const AttentionPlan &plan,
+                             OpBuilder &builder)
+    : op(op), plan(plan), builder(builder), loc(op.getLoc()),
+      context(op.getContext()) {}
+
+static RankedTensorType tensorOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+static std::optional<Attribute> splatOf(Value value) {
+  DenseElementsAttr dense;
+  if (matchPattern(value, m_Constant(&dense)) && dense.isSplat())
+    return dense.getSplatValue<Attribute>();
+  return std::nullopt;
+}
+
+static std::optional<double> numberOf(Value value) {
+  if (auto attr = splatOf(value))
+    if (auto number = dyn_cast<FloatAttr>(*attr))
+      return number.getValueAsDouble();
+  return std::nullopt;
+}
+
+RankedTensorType RegionEmitter::fragmentTypeOf(Value value) {
+  return plan.getFragmentType(tensorOf(value));
+}
+
+Value RegionEmitter::constant(Type type, double value) {
+  TypedAttr attr = builder.getFloatAttr(getElementTypeOrSelf(type), value);
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    attr = DenseElementsAttr::get(tensor, ArrayRef<Attribute>(attr));
+  return arith::ConstantOp::create(builder, loc, attr);
+}
+
+Value RegionEmitter::splat(Value scalar, RankedTensorType type) {
+  return tensor::SplatOp::create(builder, loc, scalar, type);
+}
+
+Value RegionEmitter::binary(StringRef name, Value a, Value b) {
+  OperationState state(loc, name, ValueRange{a, b}, a.getType());
+  return builder.create(state)->getResult(0);
+}
+
+Value RegionEmitter::cloneElementwise(Operation *inner,
+                                      ArrayRef<Value> operands,
+                                      RankedTensorType type) {
+  OperationState state(inner->getLoc(), inner->getName(), operands,
+                       TypeRange{type}, inner->getAttrs());
+  return builder.create(state)->getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+Value RegionEmitter::findFragment(Value value) const {
+  Value known = bound.fragments.lookup(value);
+  return known ? known : made.fragments.lookup(value);
+}
+
+Value RegionEmitter::findShared(Value value) const {
+  Value known = bound.shareds.lookup(value);
+  return known ? known : made.shareds.lookup(value);
+}
+
+Value RegionEmitter::getFragment(Value value) {
+  if (Value known = findFragment(value))
+    return known;
+  Value result = makeFragment(value);
+  made.fragments[value] = result;
+  return result;
+}
+
+Value RegionEmitter::getShared(Value value) {
+  if (Value known = findShared(value))
+    return known;
+  auto transpose = value.getDefiningOp<linalg::TransposeOp>();
+  Value source = getShared(transpose.getInput());
+  auto type = cast<tile::SmemType>(source.getType());
+  Value result = tile::SmemViewOp::create(
+      builder, loc, type.getTransposedType(), source, ArrayRef<int64_t>{0, 0},
+      /*transposed=*/true);
+  made.shareds[value] = result;
+  return result;
+}
+
+Value RegionEmitter::makeFragment(Value value) {
+  RankedTensorType type = fragmentTypeOf(value);
+  if (auto attr = splatOf(value))
+    return arith::ConstantOp::create(
+        builder, loc,
+        cast<TypedAttr>(Attribute(
+            DenseElementsAttr::get(type, ArrayRef<Attribute>(*attr)))));
+  if (findShared(value))
+    return tile::LocalLoadOp::create(builder, loc, type, getShared(value));
+  Operation *inner = value.getDefiningOp();
+  if (!inner)
+    return allowedMask(type);
+  return llvm::TypeSwitch<Operation *, Value>(inner)
+      .Case([&](linalg::MatmulOp matmul) {
+        makeProducts(matmul);
+        return findFragment(value);
+      })
+      .Case([&](linalg::BroadcastOp op) { return broadcast(op); })
+      .Case([&](linalg::GenericOp op) { return generic(op); })
+      .Case([&](linalg::FillOp op) {
+        return splat(getScalar(op.getInputs()[0]), type);
+      })
+      .Case([&](math::ExpOp op) { return exponential(op); })
+      .Default([&](Operation *) -> Value {
+        auto select = dyn_cast<arith::SelectOp>(inner);
+        if (select && !select.getCondition().getDefiningOp())
+          return selectAllowed(select);
+        return elementwise(inner, type,
+                           [&](Value operand) { return getFragment(operand); });
+      });
+}
+
+/// A vector that all columns of a matrix are.
+static Value perRow(Value value) {
+  auto broadcast = value.getDefiningOp<linalg::BroadcastOp>();
+  return broadcast && tensorOf(broadcast.getInput()).getRank() == 1 &&
+                 broadcast.getDimensions() == ArrayRef<int64_t>{1}
+             ? broadcast.getInput()
+             : Value();
+}
+
+Value RegionEmitter::elementwise(Operation *inner, RankedTensorType type,
+                                 llvm::function_ref<Value(Value)> get) {
+  // A reciprocal per row instead of a division per element.
+  if (auto division = dyn_cast<arith::DivFOp>(inner))
+    if (Value divisor = perRow(division.getRhs());
+        divisor && type.getElementType().isF32()) {
+      Value vector = getVector(divisor, /*alongRows=*/true);
+      Value one = constant(vector.getType(), 1);
+      Value reciprocal = arith::DivFOp::create(builder, loc, one, vector);
+      return arith::MulFOp::create(
+          builder, loc, get(division.getLhs()),
+          tile::SplatRowOp::create(builder, loc, type, reciprocal));
+    }
+  if (auto product = dyn_cast<arith::MulFOp>(inner))
+    for (auto [factor, matrix] :
+         {std::pair(product.getLhs(), product.getRhs()),
+          std::pair(product.getRhs(), product.getLhs())})
+      if (Value vector = perRow(factor);
+          vector && vector.getDefiningOp<math::ExpOp>())
+        return rescale(get(matrix), getVector(vector, /*alongRows=*/true));
+  SmallVector<Value> operands;
+  for (Value operand : inner->getOperands())
+    operands.push_back(get(operand));
+  return cloneElementwise(inner, operands, type);
+}
+
+/// Rows times factors that are 1 in most steps: how much maxima have grown.
+Value RegionEmitter::rescale(Value matrix, Value factors) {
+  Value one = constant(factors.getType(), 1);
+  Value changed = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE,
+                                        factors, one);
+  Value any =
+      tile::WarpAnyOp::create(builder, loc, builder.getI1Type(), changed);
+  auto branch = scf::IfOp::create(builder, loc, TypeRange{matrix.getType()},
+                                  any, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value splats =
+      tile::SplatRowOp::create(builder, loc, matrix.getType(), factors);
+  Value product = arith::MulFOp::create(builder, loc, matrix, splats);
+  scf::YieldOp::create(builder, loc, product);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, matrix);
+  return branch.getResult(0);
+}
+
+/// x - v of each row with x = c y: 2^(c' y - v'), one multiply-add an element,
+/// where c' = c log2 e and v' = v log2 e.
+Value RegionEmitter::exponential(math::ExpOp exp) {
+  RankedTensorType type = fragmentTypeOf(exp.getResult());
+  Value x = exp.getOperand();
+  Value exponent;
+  if (auto difference = x.getDefiningOp<arith::SubFOp>())
+    if (Value subtrahend = perRow(difference.getRhs())) {
+      Value y = difference.getLhs();
+      double factor = kLog2E;
+      if (auto product = y.getDefiningOp<arith::MulFOp>())
+        if (std::optional<double> c = numberOf(product.getRhs())) {
+          y = product.getLhs();
+          factor *= *c;
+        }
+      Value matrix = getFragment(y);
+      Value vector = getVector(subtrahend, /*alongRows=*/true);
+      vector = arith::MulFOp::create(builder, loc, vector,
+                                     constant(vector.getType(), -kLog2E));
+      exponent = math::FmaOp::create(
+          builder, loc, matrix, constant(type, factor),
+          tile::SplatRowOp::create(builder, loc, type, vector));
+    }
+  if (!exponent)
+    exponent = arith::MulFOp::create(builder, loc, getFragment(x),
+                                     constant(type, kLog2E));
+  return math::Exp2Op::create(builder, loc, exponent,
+                              arith::FastMathFlags::afn);
+}
+
+Value RegionEmitter::allowedMask(RankedTensorType type) {
+  return tile::BandOp::create(builder, loc, type, allowed.lower, allowed.upper,
+                              allowed.columns);
+}
+
+/// Most key tiles have only allowed pairs: they skip the selection.
+Value RegionEmitter::selectAllowed(arith::SelectOp select) {
+  RankedTensorType type = fragmentTypeOf(select.getResult());
+  Value inside = getFragment(select.getTrueValue());
+  if (allowed.isAll())
+    return inside;
+  // Before the branch, so that both ways have it.
+  Value outside = getFragment(select.getFalseValue());
+  auto emit = [&]() -> Value {
+    Value mask = allowedMask(type.clone(builder.getI1Type()));
+    return arith::SelectOp::create(builder, loc, mask, inside, outside);
+  };
+  if (!allowed.partial)
+    return emit();
+  auto branch = scf::IfOp::create(builder, loc, TypeRange{type},
+                                  allowed.partial, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, emit());
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, inside);
+  return branch.getResult(0);
+}
+
+Value RegionEmitter::broadcast(linalg::BroadcastOp op) {
+  RankedTensorType type = fragmentTypeOf(op->getResult(0));
+  Value input = op.getInput();
+  if (tensorOf(input).getRank() == 0)
+    return splat(getScalar(input), type);
+  if (op.getDimensions() == ArrayRef<int64_t>{1})
+    return tile::SplatRowOp::create(builder, loc, type,
+                                    getVector(input, /*alongRows=*/true));
+  return tile::SplatColOp::create(builder, loc, type,
+                                  getVector(input, /*alongRows=*/false));
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// The tile of keys that a right operand is, and whether transposed.
+static std::pair<Value, bool> keyOf(Value right) {
+  if (auto transpose = right.getDefiningOp<linalg::TransposeOp>())
+    return {transpose.getInput(), true};
+  return {right, false};
+}
+
+/// Products of one depth go together, those with one right operand beside each
+/// other: what each lane holds of it is read once (differential attention: keys
+/// or values of both maps).
+void RegionEmitter::makeProducts(linalg::MatmulOp first) {
+  struct Product {
+    linalg::MatmulOp op;
+    Value a, acc;
+  };
+  SmallVector<Product> products;
+  for (SmallVector<linalg::MatmulOp> &group :
+       productsByDepth(first->getBlock()))
+    if (llvm::is_contained(group, first))
+      for (linalg::MatmulOp product : group)
+        products.push_back({product, {}, {}});
+  for (Product &product : products) {
+    // First what is short: exponentials then stand beside the products.
+    product.acc = getFragment(product.op.getOutputs()[0]);
+    Value a = product.op.getInputs()[0];
+    if (findShared(a) && !findFragment(a))
+      product.a = getShared(a);
+    else
+      product.a = getFragment(a);
+  }
+  auto emit = [&](Product &product) {
+    // f32 operands go in three tf32 products.
+    Value left = product.op.getInputs()[0];
+    bool single = tensorOf(left).getElementType().isF32();
+    made.fragments[product.op->getResult(0)] =
+        tile::MmaOp::create(builder, loc, product.acc.getType(), product.a,
+                            getShared(product.op.getInputs()[1]), product.acc,
+                            uint64_t(single ? 3 : 1));
+  };
+  for (Product &product : products)
+    for (Product &other : products)
+      if (!findFragment(other.op->getResult(0)) &&
+          keyOf(other.op.getInputs()[1]) == keyOf(product.op.getInputs()[1]))
+        emit(other);
+}
+
+//===----------------------------------------------------------------------===//
+// Vectors
+//===----------------------------------------------------------------------===//
+
+Value RegionEmitter::getVector(Value value, bool alongRows) {
+  if (Value known = bound.vectors.lookup({value, alongRows}))
+    return known;
+  if (Value known = made.vectors.lookup({value, alongRows}))
+    return known;
+  Value result = makeVector(value, alongRows);
+  made.vectors[{value, alongRows}] = result;
+  return result;
+}
+
+Value RegionEmitter::loadVector(Value tensor, bool alongRows) {
+  RankedTensorType type = tensorOf(tensor);
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value size = arith::ConstantIndexOp::create(builder, loc, type.getDimSize(0));
+  return tile::LoadOp::create(builder, loc, plan.getVectorType(type, alongRows),
+                              memories.lookup(tensor), ValueRange{zero},
+                              ArrayRef<int64_t>{0}, ValueRange{size});
+}
+
+Value RegionEmitter::makeVector(Value value, bool alongRows) {
+  RankedTensorType type = plan.getVectorType(tensorOf(value), alongRows);
+  if (auto attr = splatOf(value))
+    return arith::ConstantOp::create(
+        builder, loc,
+        cast<TypedAttr>(Attribute(
+            DenseElementsAttr::get(type, ArrayRef<Attribute>(*attr)))));
+  if (memories.contains(value))
+    return loadVector(value, alongRows);
+  Operation *inner = value.getDefiningOp();
+  return llvm::TypeSwitch<Operation *, Value>(inner)
+      .Case([&](linalg::FillOp op) {
+        return splat(getScalar(op.getInputs()[0]), type);
+      })
+      .Case([&](linalg::BroadcastOp op) {
+        return splat(getScalar(op.getInput()), type);
+      })
+      .Case([&](linalg::ReduceOp op) { return reduceRows(op); })
+      .Default([&](Operation *) {
+        auto get = [&](Value operand) { return getVector(operand, alongRows); };
+        // In every step, as for matrices.
+        auto exp = dyn_cast<math::ExpOp>(inner);
+        if (!exp || inner->getBlock() != op.getStepBlock())
+          return elementwise(inner, type, get);
+        Value exponent = arith::MulFOp::create(
+            builder, loc, get(exp.getOperand()), constant(type, kLog2E));
+        return Value(math::Exp2Op::create(builder, loc, exponent,
+                                          arith::FastMathFlags::afn));
+      });
+}
+
+/// How the region of a reduction combines.
+static std::optional<tile::Combine> combineOf(linalg::ReduceOp reduce) {
+  Block &block = reduce.getCombiner().front();
+  if (block.getOperations().size() != 2)
+    return std::nullopt;
+  return llvm::TypeSwitch<Operation *, std::optional<tile::Combine>>(
+             &block.front())
+      .Case([](arith::AddFOp) { return tile::Combine::Add; })
+      .Case([](arith::MulFOp) { return tile::Combine::Mul; })
+      .Case([](arith::MaximumFOp) { return tile::Combine::Max; })
+      .Case([](arith::MinimumFOp) { return tile::Combine::Min; })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+/// What does not change a combination.
+static double neutralOf(tile::Combine kind) {
+  double infinity = std::numeric_limits<double>::infinity();
+  switch (kind) {
+  case tile::Combine::Add:
+    return 0;
+  case tile::Combine::Mul:
+    return 1;
+  case tile::Combine::Max:
+    return -infinity;
+  case tile::Combine::Min:
+    return infinity;
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
+Value RegionEmitter::reduceRows(linalg::ReduceOp reduce) {
+  Value input = reduce.getInputs()[0], init = reduce.getInits()[0];
+  Value fragment = getFragment(input);
+  RankedTensorType type = tensorOf(fragment);
+  tile::Combine kind = *combineOf(reduce);
+  int64_t size = tensorOf(input).getDimSize(1);
+  if (size != type.getDimSize(1)) {
+    // Columns that only fill the tile.
+    Value columns = arith::ConstantIndexOp::create(builder, loc, size);
+    Value inside =
+        tile::BandOp::create(builder, loc, type.clone(builder.getI1Type()),
+                             Value(), Value(), columns);
+    fragment = arith::SelectOp::create(builder, loc, inside, fragment,
+                                       constant(type, neutralOf(kind)));
+  }
+  Value result = tile::ReduceOp::create(builder, loc, tile::getRowType(type),
+                                        kind, fragment, uint64_t(1), Value());
+  if (numberOf(init) == neutralOf(kind))
+    return result;
+  return binary(reduce.getCombiner().front().front().getName().getStringRef(),
+                result, getVector(init, /*alongRows=*/true));
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+Value RegionEmitter::getScalar(Value value) {
+  if (Value known = bound.scalars.lookup(value))
+    return known;
+  if (Value known = made.scalars.lookup(value))
+    return known;
+  Value result = makeScalar(value);
+  made.scalars[value] = result;
+  return result;
+}
+
+Value RegionEmitter::makeScalar(Value value) {
+  // A tensor of rank 0 is one number.
+  if (memories.contains(value))
+    return memref::LoadOp::create(builder, loc, memories.lookup(value),
+                                  ValueRange{});
+  Operation *inner = value.getDefiningOp();
+  if (auto attr = splatOf(value))
+    return arith::ConstantOp::create(builder, loc, cast<TypedAttr>(*attr));
+  if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
+    SmallVector<Value> indices;
+    for (Value index : extract.getIndices())
+      indices.push_back(getScalar(index));
+    return memref::LoadOp::create(
+        builder, loc, memories.lookup(extract.getTensor()), indices);
+  }
+  SmallVector<Value> operands;
+  for (Value operand : inner->getOperands())
+    operands.push_back(getScalar(operand));
+  OperationState state(inner->getLoc(), inner->getName(), operands,
+                       TypeRange{getElementTypeOrSelf(value.getType())},
+                       inner->getAttrs());
+  return builder.create(state)->getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// What has a tile form
+//===----------------------------------------------------------------------===//
+
+LogicalResult linattn::attention_to_tile::refuse(Operation *inner,
+                                                 const Twine &why) {
+  return inner->emitOpError("has no form on tiles: ")
+         << why << " (the CPU runs it)";
+}
+
+bool linattn::attention_to_tile::isElementwise(Operation *inner) {
+  return inner->getNumResults() == 1 && inner->getNumRegions() == 0 &&
+         OpTrait::hasElementwiseMappableTraits(inner);
+}
+
+static bool isKey(AttentionTilesOp op, Value value) {
+  auto arg = dyn_cast<BlockArgument>(value);
+  if (!arg || arg.getOwner() != op.getStepBlock())
+    return false;
+  unsigned first = AttentionTilesOp::kStepLeading + op.getQueries().size();
+  return arg.getArgNumber() >= first &&
+         arg.getArgNumber() < first + op.getKeys().size();
+}
+
+static LogicalResult checkOperation(AttentionTilesOp op, Operation &inner) {
+  for (Value result : inner.getResults()) {
+    auto type = dyn_cast<RankedTensorType>(result.getType());
+    if (type && (type.getRank() > 2 || !type.hasStaticShape()))
+      return refuse(&inner, "values are scalars, vectors and matrices");
+    if (getElementTypeOrSelf(result.getType()).isF64())
+      return refuse(&inner, "it computes in f64");
+  }
+  if (auto constant = dyn_cast<arith::ConstantOp>(inner))
+    return isa<RankedTensorType>(constant.getType()) && !splatOf(constant)
+               ? refuse(&inner, "constants have equal elements")
+               : success();
+  if (auto matmul = dyn_cast<linalg::MatmulOp>(inner)) {
+    Value a = matmul.getInputs()[0], b = matmul.getInputs()[1];
+    if (!isKey(op, keyOf(b).first))
+      return refuse(&inner, "the right operand of a product is a tile of keys "
+                            "or values as it is in memory, or its transpose");
+    if (isKey(op, a) || a.getDefiningOp<linalg::TransposeOp>())
+      return refuse(&inner, "the left operand of a product has a row per "
+                            "query");
+    return success();
+  }
+  auto ofKeys = [&](Value operand) {
+    return isKey(op, operand) && tensorOf(operand).getRank() == 2;
+  };
+  if (auto transpose = dyn_cast<linalg::TransposeOp>(inner)) {
+    if (ofKeys(transpose.getInput()) &&
+        llvm::all_of(transpose->getUsers(), [](Operation *user) {
+          return isa<linalg::MatmulOp>(user);
+        }))
+      return success();
+    return refuse(&inner, "only a tile of keys or values is transposed, for a "
+                          "product");
+  }
+  if (llvm::any_of(inner.getOperands(), ofKeys))
+    return refuse(&inner, "a tile of keys or values is an operand of products "
+                          "alone, in the type it has in memory (compute on it "
+                          "before the operation)");
+  if (auto reduce = dyn_cast<linalg::ReduceOp>(inner)) {
+    if (reduce.getInputs().size() == 1 && combineOf(reduce) &&
+        tensorOf(reduce.getInputs()[0]).getRank() == 2 &&
+        reduce.getDimensions() == ArrayRef<int64_t>{1} &&
+        tensorOf(reduce.getInputs()[0]).getElementType().isF32())
+      return success();
+    return refuse(&inner, "reductions are sums, products, minima and maxima "
+                          "over the rows of an f32 matrix");
+  }
+  if (auto generic = dyn_cast<linalg::GenericOp>(inner))
+    return checkBody(op, generic);
+  if (auto extract = dyn_cast<tensor::ExtractOp>(inner)) {
+    if (isa<BlockArgument>(extract.getTensor()) &&
+        extract.getTensor().getParentRegion()->isProperAncestor(
+            inner.getParentRegion()))
+      return success();
+    return refuse(&inner, "elements are those of tensors from outside");
+  }
+  if (isa<linalg::BroadcastOp, linalg::FillOp, tensor::EmptyOp>(inner) ||
+      isElementwise(&inner))
+    return success();
+  return refuse(&inner, "no rule for '" + inner.getName().getStringRef() + "'");
+}
+
+LogicalResult RegionEmitter::check(AttentionTilesOp op) {
+  for (Block *block : {op.getStepBlock(), op.getFinishBlock()})
+    for (Operation &inner : block->without_terminator())
+      if (failed(checkOperation(op, inner)))
+        return failure();
+  return success();
+}
