@@ -111,10 +111,10 @@ static constexpr StringLiteral kSinglePlans[] = {
 
 /// The same of attention, whose tiles must fit the registers too.
 static constexpr StringLiteral kAttentionPlans[] = {
-    "query-tile=128 key-tile=64",        "query-tile=64 key-tile=64",
-    "query-tile=64 key-tile=32",         "query-tile=64 key-tile=32 stages=1",
-    "query-tile=32 key-tile=32",         "query-tile=32 key-tile=16 stages=1",
-    "query-tile=16 key-tile=16 stages=1"};
+    "query-tile=128 key-tile=64",         "query-tile=128 key-tile=32",
+    "query-tile=64 key-tile=64",          "query-tile=64 key-tile=32",
+    "query-tile=64 key-tile=32 stages=1", "query-tile=32 key-tile=32",
+    "query-tile=32 key-tile=16 stages=1", "query-tile=16 key-tile=16 stages=1"};
 
 /// The same under the given plan, or under the first that fits the device.
 static OwningOpRef<ModuleOp> makeTiles(ModuleOp isolated,

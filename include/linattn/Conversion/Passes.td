@@ -438,6 +438,9 @@ def ConvertTileToNVVM : Pass<"convert-tile-to-nvvm", "::mlir::gpu::GPUModuleOp">
     }
     ```
 
+    A kernel that counts on many registers says so (`tile.registers`, an estimate):
+    what its loops use once a step is then not made before them.
+
     A memref argument becomes a pointer and one i64 for each stride that is not
     known. `linattn.kernel` gets the threads of a block and the bytes of the arena.
   }];

@@ -136,6 +136,7 @@ void AttentionKernel::run(StringRef name) {
   func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                 builder.getUnitAttr());
   func->setAttr("tile.warps", builder.getI64IntegerAttr(plan.warps));
+  func->setAttr("tile.registers", builder.getI64IntegerAttr(plan.registers));
   DictionaryAttr readOnly = builder.getDictionaryAttr(
       {builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(),
                             builder.getUnitAttr()),

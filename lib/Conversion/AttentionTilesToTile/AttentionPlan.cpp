@@ -13,8 +13,9 @@ using namespace linattn::attention_to_tile;
 /// Of a thread.
 static constexpr int64_t kMaxRegisters = 255;
 /// Operands of products on their way, addresses, counters. Of f32 operands also
-/// the terms that they are split in.
-static constexpr int64_t kWorkRegisters = 48, kSplitRegisters = 32;
+/// the terms that they are split in, and of a window its second bound by row.
+static constexpr int64_t kWorkRegisters = 48, kSplitRegisters = 44,
+                         kWindowRegisters = 8;
 
 /// Columns of a tile: products go by 16.
 static int64_t padColumns(int64_t size) {
@@ -117,8 +118,9 @@ linattn::attention_to_tile::planAttention(AttentionTilesOp op, int64_t warps) {
     }
     scores = std::max(scores, sum);
   }
-  plan.registers =
-      carried + scores + kWorkRegisters + (split ? kSplitRegisters : 0);
+  plan.registers = carried + scores + kWorkRegisters +
+                   (split ? kSplitRegisters : 0) +
+                   (op.getWindow() ? kWindowRegisters : 0);
   if (plan.registers > kMaxRegisters)
     return op.emitOpError("is not lowered to tiles: tiles of ")
            << rows << " queries and " << op.getKeyTile() << " keys on "

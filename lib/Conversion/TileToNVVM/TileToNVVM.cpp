@@ -32,8 +32,10 @@ using namespace linattn::tilenvvm;
 
 static constexpr llvm::StringLiteral kArena = "tile_arena";
 static constexpr llvm::StringLiteral kWarps = "tile.warps";
-/// A loop that carries so many leaves few of a thread's 255 to addresses.
-static constexpr size_t kManyRegisters = 96;
+/// About how many registers of a thread the maker of a kernel counts on. From
+/// so many on few of its 255 are left for addresses.
+static constexpr llvm::StringLiteral kRegisters = "tile.registers";
+static constexpr int64_t kManyRegisters = 192;
 static constexpr llvm::StringLiteral kSharedBytes = "tile.shared_bytes";
 
 namespace {
@@ -54,6 +56,8 @@ private:
   void bindArguments(Block &entry);
   LogicalResult emitBlock(Block &block);
   LogicalResult emit(Operation *op);
+  /// Whether what the loop carries leaves few registers for the rest.
+  bool isHeavy(scf::ForOp loop);
   LogicalResult emitFor(scf::ForOp op);
   LogicalResult emitIf(scf::IfOp op);
   LogicalResult checkWarps();
@@ -239,6 +243,12 @@ LogicalResult KernelTranslation::checkCarried(Operation *op, TypeRange types) {
 // Control
 //===----------------------------------------------------------------------===//
 
+bool KernelTranslation::isHeavy(scf::ForOp loop) {
+  auto registers = func->getAttrOfType<IntegerAttr>(kRegisters);
+  return registers && registers.getInt() >= kManyRegisters &&
+         llvm::any_of(loop.getResultTypes(), tile::isFragment);
+}
+
 LogicalResult KernelTranslation::emitFor(scf::ForOp op) {
   if (failed(checkCarried(op, op.getResultTypes())))
     return failure();
@@ -251,7 +261,7 @@ LogicalResult KernelTranslation::emitFor(scf::ForOp op) {
   {
     OpBuilder::InsertionGuard guard(builder);
     llvm::SaveAndRestore isShort(e.isShortOfRegisters);
-    e.isShortOfRegisters |= loop.getInitArgs().size() >= kManyRegisters;
+    e.isShortOfRegisters |= isHeavy(op);
     // Without carried values the loop has its terminator already.
     if (!loop.getBody()->empty())
       loop.getBody()->getTerminator()->erase();
@@ -260,9 +270,7 @@ LogicalResult KernelTranslation::emitFor(scf::ForOp op) {
       return failure();
   }
   bind(op.getResults(), loop.getResults());
-  // Registers are short where an outermost loop carries fragments.
-  if (!op->getParentOfType<scf::ForOp>() &&
-      llvm::any_of(op.getResultTypes(), tile::isFragment))
+  if (isHeavy(op) && !op->getParentOfType<scf::ForOp>())
     e.beginAgain();
   return success();
 }

@@ -291,41 +291,49 @@ LogicalResult linattn::tilenvvm::emitBand(Emitter &e, BandOp op) {
   if (op.getColumns())
     columns = e.subI(limited(op.getColumns()), laneColumn);
 
+  // Between two bounds by one unsigned comparison: a condition of each would
+  // take registers until they meet.
   struct Bounds {
-    Value first, last;
+    Value first, last, count;
   };
   std::map<int64_t, Bounds> rows;
   auto boundsOf = [&](int64_t row) {
     auto [it, isNew] = rows.try_emplace(row);
+    Bounds &bounds = it->second;
     if (!isNew)
-      return it->second;
+      return bounds;
     if (lower)
-      it->second.first = e.addI(lower, e.i32(row));
+      bounds.first = e.addI(lower, e.i32(row));
     if (upper)
-      it->second.last = e.addI(upper, e.i32(row));
+      bounds.last = e.addI(upper, e.i32(row));
     if (columns) {
       Value last = e.subI(columns, e.i32(1));
-      it->second.last = upper ? e.builder.createOrFold<arith::MinSIOp>(
-                                    e.loc, it->second.last, last)
-                              : last;
+      bounds.last =
+          upper
+              ? e.builder.createOrFold<arith::MinSIOp>(e.loc, bounds.last, last)
+              : last;
     }
-    return it->second;
+    if (bounds.first && bounds.last)
+      bounds.count = e.builder.createOrFold<arith::MaxSIOp>(
+          e.loc, e.addI(e.subI(bounds.last, bounds.first), e.i32(1)), e.i32(0));
+    return bounds;
   };
   Registers result;
   for (int64_t i = 0; i < getElementsPerLane(type); ++i) {
     LaneElement at = getLaneElement(type, i);
     Bounds bounds = boundsOf(at.row);
-    Value column = e.i32(at.column), inside;
-    auto require = [&](Value small, Value large) {
-      inside =
-          e.both(inside, e.builder.createOrFold<arith::CmpIOp>(
-                             e.loc, arith::CmpIPredicate::sge, large, small));
+    Value column = e.i32(at.column);
+    auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) {
+      return e.builder.createOrFold<arith::CmpIOp>(e.loc, predicate, a, b);
     };
-    if (bounds.last)
-      require(column, bounds.last);
-    if (bounds.first)
-      require(bounds.first, column);
-    result.push_back(inside);
+    if (bounds.count)
+      result.push_back(compare(arith::CmpIPredicate::ult,
+                               e.subI(column, bounds.first), bounds.count));
+    else if (bounds.last)
+      result.push_back(compare(arith::CmpIPredicate::sge, bounds.last, column));
+    else
+      result.push_back(
+          compare(arith::CmpIPredicate::sge, column, bounds.first));
   }
   e.fragments[op.getResult()] = result;
   return success();

@@ -1,5 +1,5 @@
-"""Compiles every recurrence example for a chip, token by token and in the form
-that the compiler chooses: ptxas must take it without spills, stack (local
+"""Compiles every recurrence and attention example for a chip, token by token (not
+attention) and in the form that the compiler chooses: ptxas must take it without spills, stack (local
 memory) or notes on performance. What has a kernel on tiles multiplies by mma."""
 
 import json
@@ -14,9 +14,10 @@ ON_TILES = {"linear_attention", "retnet", "simple_gla", "deltanet", "gated_delta
             "rwkv7"}  # fmt: skip
 bad = 0
 for path in sorted(examples.glob("*.mlir")):
-    if "linattn.recurrence" not in path.read_text():
+    attention = "_attention" in path.stem and "linear" not in path.stem
+    if not attention and "linattn.recurrence" not in path.read_text():
         continue
-    for lowering in ("serial", "auto"):
+    for lowering in ("auto",) if attention else ("serial", "auto"):
         subprocess.run(
             ["linattn-compile", path, f"--target={chip}", f"--lowering={lowering}", "-o", folder],
             check=True,
@@ -33,9 +34,9 @@ for path in sorted(examples.glob("*.mlir")):
             and used["shared_bytes"]
             >= max(launch.get("dynamic_shared_bytes", 0) for launch in description["launches"])
         )
-        if lowering == "auto" and path.stem in ON_TILES:
+        if attention or (lowering == "auto" and path.stem in ON_TILES):
             ptx = (folder / f"{path.stem}.ptx").read_text()
-            served = description["plan"]["name"].startswith("chunkwise") and "mma.sync" in ptx
+            served = "mma.sync" in description["plan"]["name"] and "mma.sync" in ptx
             if not served:
                 print(path.stem, "is not served by mma")
             clean = clean and served
