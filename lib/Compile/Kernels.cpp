@@ -164,6 +164,12 @@ static OwningOpRef<ModuleOp> prepare(ModuleOp module, StringRef function,
     if (OwningOpRef<ModuleOp> tiles = makeTiles(*isolated, options))
       return tiles;
   }
+  if (isAttention(*isolated)) {
+    isolated->emitError() << "'" << function
+                          << "' is attention, which has no token-serial "
+                             "kernel (--lowering=chunkwise, auto)";
+    return {};
+  }
   onTiles = false;
   return isolated;
 }

@@ -33,6 +33,7 @@ q = np.ones((1, 2, 4, 1), np.float32)
 k = np.array([[0, 0], [np.log(3), 0]], np.float32).reshape(1, 2, 2, 1)
 v = np.array([[1, 0.5], [0, 0.25]], np.float32).reshape(1, 2, 1, 2)
 lam = np.full(2, 0.2, np.float32)
-got = run(path, inputs=dict(q=q, k=k, v=v, lam=lam))["out_0"]
-assert got.shape == (1, 2, 2, 2)
-np.testing.assert_allclose(got[0, 1], [[0.15, 0.2375]] * 2, rtol=1e-6)
+for options in ([], ["--device=sim", "--lowering=chunkwise"]):
+    got = run(path, *options, inputs=dict(q=q, k=k, v=v, lam=lam))["out_0"]
+    assert got.shape == (1, 2, 2, 2)
+    np.testing.assert_allclose(got[0, 1], [[0.15, 0.2375]] * 2, rtol=1e-6)

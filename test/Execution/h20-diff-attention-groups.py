@@ -32,5 +32,6 @@ inputs = dict(
     v=np.array([[1, 10], [3, 30]], np.float32).reshape(1, 2, 2, 1),
     l=np.zeros((1, 2, 2), np.float32),
 )
-got = run(path, inputs=inputs)["out_0"]
-assert got[0, :, :, 0].tolist() == [[0.5, 5], [1, 10]]
+for options in ([], ["--device=sim", "--lowering=chunkwise"]):
+    got = run(path, *options, inputs=inputs)["out_0"]
+    assert got[0, :, :, 0].tolist() == [[0.5, 5], [1, 10]]

@@ -46,7 +46,8 @@ static cl::opt<std::string>
     plan("plan", cl::value_desc("OPTIONS"),
          cl::desc("of kernels in chunks: what shall stand instead of what the "
                   "compiler chooses, as 'slice=128 column-parts=1 stages=3' "
-                  "(linattn-opt --linattn-to-tile)"),
+                  "(linattn-opt --linattn-to-tile, of attention "
+                  "--linattn-attention-to-tile)"),
          cl::cat(category));
 static cl::opt<std::string> cache(
     "cache", cl::ValueOptional, cl::value_desc("DIR"),

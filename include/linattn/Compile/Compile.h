@@ -43,8 +43,9 @@ struct CompileOptions {
   int64_t chunk = 64;
   std::string mma;
   bool keepRounding = false;
-  /// Of kernels in chunks: options of the pipeline linattn-to-tile instead of
-  /// what the compiler chooses, as "slice=128 stages=3".
+  /// Of kernels on tiles: options of the pipeline linattn-to-tile, of attention
+  /// linattn-attention-to-tile, instead of what the compiler chooses, as
+  /// "slice=128 stages=3".
   std::string plan;
   std::string cache; ///< a folder that keeps what was compiled; empty: none
 };

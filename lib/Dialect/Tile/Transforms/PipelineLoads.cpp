@@ -75,6 +75,7 @@ public:
 private:
   std::string analyzeChannel(Fill &fill);
   void fillStep(RewriterBase &rewriter, Value step);
+  Operation *findStart(int64_t groups);
 };
 } // namespace
 
@@ -196,6 +197,54 @@ void Loop::fillStep(RewriterBase &rewriter, Value step) {
   }
 }
 
+/// Moves what makes a value before `place`, if nothing forbids it.
+static bool moveBefore(Operation *place, Value value) {
+  Operation *maker = value.getDefiningOp();
+  if (!maker || maker->getBlock() != place->getBlock() ||
+      maker->isBeforeInBlock(place))
+    return true;
+  if (maker->getNumRegions() != 0 ||
+      !(isPure(maker) || isa<ChannelCreateOp>(maker)))
+    return false;
+  for (Value operand : maker->getOperands())
+    if (!moveBefore(place, operand))
+      return false;
+  maker->moveBefore(place);
+  return true;
+}
+
+/// Where the first steps are filled: before the waits for other copies that
+/// stand before the loop, so that all are under way at once. Those waits let
+/// `groups` more be so.
+Operation *Loop::findStart(int64_t groups) {
+  if (!llvm::all_of(fills, [](const Fill &fill) { return fill.byBounds; }))
+    return loop;
+  SmallVector<ChannelWaitOp> waits;
+  for (Operation *op = loop->getPrevNode(); op; op = op->getPrevNode()) {
+    if (auto wait = dyn_cast<ChannelWaitOp>(op))
+      waits.push_back(wait);
+    else if (!isPure(op) && !isa<LocalLoadOp, ChannelCreateOp>(op))
+      break;
+  }
+  if (waits.empty())
+    return loop;
+  Operation *start = waits.back();
+  SmallVector<Value> needed = {loop.getLowerBound(), loop.getUpperBound()};
+  for (Fill &fill : fills) {
+    llvm::append_range(needed, fill.acquire->getOperands());
+    for (LoadAsyncOp load : fill.loads)
+      llvm::append_range(needed, load->getOperands());
+    for (Operation *op : fill.slice)
+      llvm::append_range(needed, op->getOperands());
+  }
+  for (Value value : needed)
+    if (!moveBefore(start, value))
+      return loop;
+  for (ChannelWaitOp wait : waits)
+    wait.setPending(wait.getPending() + groups);
+  return start;
+}
+
 void Loop::transform(RewriterBase &rewriter, int64_t stages) {
   Location loc = loop.getLoc();
   Block *body = loop.getBody();
@@ -228,7 +277,7 @@ void Loop::transform(RewriterBase &rewriter, int64_t stages) {
   if (stages == 1)
     return;
 
-  rewriter.setInsertionPoint(loop);
+  rewriter.setInsertionPoint(findStart(count * (stages - 1)));
   for (int64_t ahead = 0; ahead < stages - 1; ++ahead) {
     Value offset = arith::ConstantIndexOp::create(rewriter, loc, ahead);
     fillStep(rewriter, rewriter.createOrFold<arith::AddIOp>(
