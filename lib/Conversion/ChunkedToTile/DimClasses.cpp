@@ -48,7 +48,7 @@ void linattn::chunked_to_tile::foldFills(ChunkedOp op) {
   // The numbers that they were filled with.
   for (auto constant :
        llvm::make_early_inc_range(op.getBlock()->getOps<arith::ConstantOp>()))
-    if (constant->use_empty())
+    if (constant->use_empty() && !isa<TensorType>(constant.getType()))
       constant.erase();
 }
 
