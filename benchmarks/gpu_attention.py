@@ -15,14 +15,12 @@ Times are medians of triton's do_bench, which empties the L2 before each call.
 Multiply-adds count as two, pairs that causality masks not at all.
 """
 
-import argparse
-import json
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from gpu_common import ROOT, dimensions, make_timer, parse, write_report
+
 sys.path.insert(0, str(ROOT / "python"))
 
 # Kind, heads (of outputs), query width, value width, B, T.
@@ -170,7 +168,7 @@ def run_row(env, kind, H, D, V, B, T):
     torch.manual_seed(0)
     x = {}
     for item in function.description["arguments"]:
-        dims = [{"B": B, "T": T}.get(d, d) if isinstance(d, str) else d for d in item["shape"]]
+        dims = dimensions(item["shape"], B, T)
         # Dimensions without a name of their own take these, in order.
         dims = [d if isinstance(d, int) else (B, T)[i] for i, d in enumerate(dims)]
         value = torch.randn(dims, device="cuda")
@@ -231,47 +229,28 @@ def run_all(args):
 
     import torch
     from linattn import runtime
-    from triton.testing import do_bench
 
     torch.zeros(1, device="cuda")
     env = types.SimpleNamespace(args=args, torch=torch, artifact=runtime.load(str(args.folder)))
 
-    def median(call):
-        call()
-        torch.cuda.synchronize()
-        return do_bench(call, warmup=15, rep=80, return_mode="median")
-
-    env.time = median
+    env.time = make_timer(torch, rep=80)
     rows = []
     for row in ROWS:
         if name_of(*row[:4]) in env.artifact:
             rows.append(run_row(env, *row))
             print_row(rows[-1])
     report = {"device": runtime.device(), "bits": args.bits, "rows": rows}
-    if args.json:
-        args.json.write_text(json.dumps(report, indent=1) + "\n")
+    write_report(args.json, report)
     return 0 if all(r["right"] and r["same_bits"] for r in rows) else 1
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
-    make = commands.add_parser("compile", help="the kernels of all rows")
-    make.add_argument("-o", dest="output", type=Path, default=Path("gpu-att"))
-    make.add_argument("--target", default="sm_90a")
-    make.add_argument("--plan", help="of linattn-compile")
-    make.add_argument("--tool", default=ROOT / "build" / "bin" / "linattn-compile")
-    make.set_defaults(run=compile_all)
-    run = commands.add_parser("run", help="check and time them")
-    run.add_argument("folder", type=Path)
-    run.add_argument("--bits", type=int, default=10, help="runs with the same bits")
-    run.add_argument("--json", type=Path)
-    run.set_defaults(run=run_all)
-    args = parser.parse_args()
-    return args.run(args)
+def add_compile(parser):
+    parser.add_argument("--plan", help="of linattn-compile")
+
+
+def add_run(parser):
+    parser.add_argument("--bits", type=int, default=10, help="runs with the same bits")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(parse(__doc__, "gpu-att", compile_all, run_all, add_compile, add_run))

@@ -13,7 +13,6 @@ before each call. `floor_ms` is the time to move every tensor once at the
 bandwidth of a device copy.
 """
 
-import argparse
 import importlib.machinery
 import importlib.util
 import json
@@ -21,13 +20,11 @@ import re
 import subprocess
 import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "python"))
+from gpu_common import COPY_BANDWIDTH, ROOT, dimensions, make_timer, parse, write_report
 
-COPY_BANDWIDTH = 4.3e12  # bytes per second, read and written, of an H200
+sys.path.insert(0, str(ROOT / "python"))
 
 # Operator, heads, B, T.
 ROWS = [
@@ -134,7 +131,7 @@ def draw_inputs(checker, function, samples, B, T):
     tensors = {}
     order = function.description["arguments"]
     for item in sorted(order, key=lambda a: a["role"] != "parameter"):
-        dims = [{"B": B, "T": T}.get(d, d) if isinstance(d, str) else d for d in item["shape"]]
+        dims = dimensions(item["shape"], B, T)
         value = checker.draw(samples[item["name"]], tuple(dims), "usual", g, tensors)
         tensors[item["name"]] = value.to(checker.DTYPES[item["dtype"]])
     return {item["name"]: tensors[item["name"]] for item in order}
@@ -177,7 +174,6 @@ def run_row(env, operator, heads, B, T):
 
 def run_all(args):
     from linattn import runtime
-    from triton.testing import do_bench
 
     checker = load_checker()
     import torch
@@ -191,12 +187,7 @@ def run_all(args):
     env.cases = json.loads((args.folder / "cases.json").read_text())
     env.fla, env.checks = fla_calls(), {}
 
-    def median(call):
-        call()
-        torch.cuda.synchronize()
-        return do_bench(call, warmup=15, rep=60, return_mode="median")
-
-    env.time = median
+    env.time = make_timer(torch, rep=60)
     rows = []
     for operator, heads, B, T in ROWS:
         if f"{operator}_{heads}" not in env.cases:
@@ -205,8 +196,7 @@ def run_all(args):
         rows.append(row)
         print_row(row)
     report = {"device": runtime.device(), "gates": args.gates, "rows": rows}
-    if args.json:
-        args.json.write_text(json.dumps(report, indent=1) + "\n")
+    write_report(args.json, report)
     return 0 if all(row["right"] for row in rows) else 1
 
 
@@ -225,25 +215,13 @@ def print_row(row):
     )
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
-    make = commands.add_parser("compile", help="the kernels of all rows")
-    make.add_argument("-o", dest="output", type=Path, default=Path("gpu-ops"))
-    make.add_argument("--target", default="sm_90a")
-    make.add_argument("--only", nargs="*")
-    make.add_argument("--tool", default=ROOT / "build" / "bin" / "linattn-compile")
-    make.set_defaults(run=compile_all)
-    run = commands.add_parser("run", help="check and time them")
-    run.add_argument("folder", type=Path)
-    run.add_argument("--gates", nargs="*", default=["usual", "strong", "mixed"])
-    run.add_argument("--json", type=Path)
-    run.set_defaults(run=run_all)
-    args = parser.parse_args()
-    return args.run(args)
+def add_compile(parser):
+    parser.add_argument("--only", nargs="*", help="these operators")
+
+
+def add_run(parser):
+    parser.add_argument("--gates", nargs="*", default=["usual", "strong", "mixed"])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(parse(__doc__, "gpu-ops", compile_all, run_all, add_compile, add_run))
