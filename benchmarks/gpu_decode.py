@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Times decoding on an NVIDIA GPU: one step of a batch of states, in place.
+
+    benchmarks/gpu_decode.py compile -o gpu-decode      here: no GPU needed
+    benchmarks/gpu_decode.py run gpu-decode --json F    there: torch, a driver,
+                                                        liblinattn_runtime.so, FLA
+
+Gated DeltaNet with 16 key and 32 value heads and KDA with 32, K = V = 128, bf16 in,
+states in f32: sequence n keeps its state in row slots[n] of a pool. A time is
+reported only after the same call agrees with the step in fp64. `of_copy` is the
+share of a device copy's bandwidth at which every tensor is moved once (the state
+read and written).
+"""
+
+import subprocess
+import sys
+import time
+import types
+
+from gpu_common import COPY_BANDWIDTH, ROOT, make_timer, parse, write_report
+
+sys.path.insert(0, str(ROOT / "python"))
+
+BATCHES = [1, 32, 128, 256]
+LIMIT = {"o": 2.5e-3, "state": 1e-5}  # relative RMS; o is rounded to bf16
+KEY_HEADS, HEADS, D = 16, 32, 128
+
+
+# ------------------------------------------------------------------------ compile
+def text_of(name):
+    """One token's step with its state in a pool."""
+    key_heads = KEY_HEADS if name == "gdn" else HEADS
+    gate = f"tensor<?x?x{HEADS}xf32>" if name == "gdn" else f"tensor<?x?x{HEADS}x{D}xf32>"
+    step_gate = "f32" if name == "gdn" else f"vector<{D}xf32>"
+    tokens = {
+        "q": f"tensor<?x?x{key_heads}x{D}xbf16>", "k": f"tensor<?x?x{key_heads}x{D}xbf16>",
+        "v": f"tensor<?x?x{HEADS}x{D}xbf16>", "g": gate, "beta": f"tensor<?x?x{HEADS}xf32>",
+    }  # fmt: skip
+    pool, state = f"tensor<?x{HEADS}x{D}x{D}xf32>", f"!linattn.state<{D}x{D}xf32>"
+    row = f"vector<{D}xbf16>"
+    arguments = {**tokens, "pool": pool, "slots": "tensor<?xi32>"}
+    named = ", ".join(f'%{n}: {t} {{linattn.name = "{n}"}}' for n, t in arguments.items())
+    out = tokens["v"]
+    operands = ", ".join(f"%{n} : {t}" for n, t in tokens.items())
+    return f"""func.func @{name}({named}) -> ({out}, {pool}) {{
+  %o, %end = linattn.recurrence tokens({operands}) state(%pool : {pool})
+      slots(%slots : tensor<?xi32>, padding = -1) -> ({out}, {pool}) {{
+  ^step(%qt: {row}, %kt: {row}, %vt: {row}, %gt: {step_gate}, %bt: f32, %s: {state}):
+    %s1 = linattn.decay %s, %gt : {state}, {step_gate}
+    %s2 = linattn.delta_update %s1, %kt, %vt, %bt : {state}, {row}, {row}, f32
+    %ot = linattn.read %s2, %qt scale {D**-0.5} : {state}, {row}
+    %ob = arith.truncf %ot : vector<{D}xf32> to {row}
+    linattn.yield %ob, %s2 : {row}, {state}
+  }}
+  return %o, %end : {out}, {pool}
+}}
+"""
+
+
+def compile_all(args):
+    args.output.mkdir(parents=True, exist_ok=True)
+    for name in ("gdn", "kda"):
+        source = args.output / f"{name}.mlir"
+        source.write_text(text_of(name))
+        start = time.time()
+        command = [args.tool, source, f"--target={args.target}", "--lowering=serial"]
+        subprocess.run([str(c) for c in (*command, "-o", args.output)], check=True)
+        print(f"{name}: {time.time() - start:.2f} s")
+        source.unlink()
+    return 0
+
+
+# ---------------------------------------------------------------------------- run
+def inputs(torch, name, B):
+    F = torch.nn.functional
+    key_heads = KEY_HEADS if name == "gdn" else HEADS
+
+    def unit():
+        return F.normalize(torch.randn(B, 1, key_heads, D, device="cuda"), dim=-1).bfloat16()
+
+    shape = (B, 1, HEADS) if name == "gdn" else (B, 1, HEADS, D)
+    g = F.logsigmoid(torch.randn(shape, device="cuda"))
+    v = torch.randn(B, 1, HEADS, D, device="cuda").bfloat16()
+    beta = torch.rand(B, 1, HEADS, device="cuda")
+    pool = torch.randn(B + 3, HEADS, D, D, device="cuda") * 0.1
+    slots = torch.randperm(B + 3, device="cuda")[:B].int()
+    return unit(), unit(), v, g, beta, pool, slots
+
+
+def reference(q, k, v, g, beta, pool, slots):
+    repeat = v.shape[2] // q.shape[2]
+    q, k = (x[:, 0].double().repeat_interleave(repeat, 1) for x in (q, k))
+    v, g, beta = v[:, 0].double(), g[:, 0].double().exp(), beta[:, 0].double()
+    S = pool[slots.long()].double() * (g[..., None] if g.dim() == 3 else g[..., None, None])
+    error = v - (S * k[..., None]).sum(2)
+    S = S + k[..., None] * (beta[..., None] * error)[:, :, None]
+    return (S * q[..., None]).sum(2) * D**-0.5, S
+
+
+def relative_rms(x, want):
+    return float(((x.double() - want).square().mean() / want.square().mean()).sqrt())
+
+
+def fla_calls():
+    calls = {}
+    for name, module, function in (
+        ("gdn", "gated_delta_rule", "fused_recurrent_gated_delta_rule"),
+        ("kda", "kda", "fused_recurrent_kda"),
+    ):
+        try:
+            f = getattr(__import__(f"fla.ops.{module}", fromlist=[function]), function)
+        except Exception as error:  # broken installations raise anything
+            print(f"no {function} in this run: {error}")
+            continue
+        calls[name] = lambda x, s, f=f: f(
+            x[0], x[1], x[2], g=x[3], beta=x[4], initial_state=s, output_final_state=True
+        )
+    return calls
+
+
+def run_row(env, name, B):
+    torch, function = env.torch, env.artifact[name]
+    torch.manual_seed(B)
+    x = inputs(torch, name, B)
+    want_o, want_S = reference(*x)
+    o = torch.empty_like(x[2])
+    out = [o, None] if len(function.description["results"]) == 2 else [o]
+    function(*x, out=out)
+    errors = {
+        "o": relative_rms(o[:, 0], want_o),
+        "state": relative_rms(x[5][x[6].long()], want_S),
+    }
+    row = {"operator": name, "B": B, "errors": errors}
+    row["right"] = all(errors[key] <= LIMIT[key] for key in LIMIT)
+    if not row["right"]:
+        return row
+    row["ms"] = env.time(lambda: function(*x, out=out))
+    state = B * HEADS * D * D * 4
+    moved = 2 * state + sum(t.numel() * t.element_size() for t in (*x[:5], o))
+    row["of_copy"] = moved / COPY_BANDWIDTH * 1e3 / row["ms"]
+    if name in env.fla:
+        states = x[5][x[6].long()].contiguous()
+        row["fla_ms"] = env.time(lambda: env.fla[name](x, states))
+    return row
+
+
+def run_all(args):
+    import torch
+    from linattn import runtime
+
+    torch.zeros(1, device="cuda")
+    env = types.SimpleNamespace(torch=torch, artifact=runtime.load(str(args.folder)))
+    env.fla, env.time = fla_calls(), make_timer(torch, rep=60)
+    rows = []
+    for name in ("gdn", "kda"):
+        for B in BATCHES:
+            row = run_row(env, name, B)
+            rows.append(row)
+            if not row["right"]:
+                print(f"{name} B{B} WRONG: {row['errors']}", flush=True)
+                continue
+            fla = f"FLA {row['fla_ms']:.3f} ms" if "fla_ms" in row else ""
+            print(
+                f"{name} B{B:<4} {row['ms']:.4f} ms  {100 * row['of_copy']:.0f}% of a copy  {fla}"
+                f"  errors {row['errors']['o']:.1e} {row['errors']['state']:.1e}",
+                flush=True,
+            )
+    write_report(args.json, {"device": runtime.device(), "rows": rows})
+    return 0 if all(row["right"] for row in rows) else 1
+
+
+def no_options(parser):
+    pass
+
+
+if __name__ == "__main__":
+    sys.exit(parse(__doc__, "gpu-decode", compile_all, run_all, no_options, no_options))
