@@ -175,7 +175,7 @@ void device::insertDeviceDialects(DialectRegistry &registry) {
   registry.insert<gpu::GPUDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
 }
 
-void device::markKernel(Operation *func, int32_t threads) {
+void device::markKernel(Operation *func, int32_t threads, int32_t blocks) {
   Builder builder(func->getContext());
   func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                 builder.getUnitAttr());
@@ -183,7 +183,7 @@ void device::markKernel(Operation *func, int32_t threads) {
                 builder.getUnitAttr());
   func->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                 builder.getDenseI32ArrayAttr({threads, 1, 1}));
-  // One block is enough: otherwise ptxas may spill a few bytes to fit one more.
+  // Without it ptxas may spill a few bytes to fit one more.
   func->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                builder.getI32IntegerAttr(1));
+                builder.getI32IntegerAttr(blocks));
 }

@@ -82,8 +82,9 @@ mlir::Value emitThreadIndexHere(mlir::OpBuilder &builder, mlir::Location loc);
 /// The dialects of these operations.
 void insertDeviceDialects(mlir::DialectRegistry &registry);
 
-/// Marks an llvm.func as a kernel of blocks of `threads`.
-void markKernel(mlir::Operation *func, int32_t threads);
+/// Marks an llvm.func as a kernel of blocks of `threads`, whose registers leave
+/// room for `blocks` of them on a multiprocessor.
+void markKernel(mlir::Operation *func, int32_t threads, int32_t blocks = 1);
 
 } // namespace linattn::device
 

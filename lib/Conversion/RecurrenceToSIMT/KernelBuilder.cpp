@@ -70,7 +70,10 @@ LogicalResult KernelBuilder::run(Operation *module, StringRef name) {
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types));
   for (auto [i, dictionary] : llvm::enumerate(attrs))
     kernel.setArgAttrs(i, dictionary);
-  markKernel(kernel, plan.threads);
+  // A step of decoding waits for its state: three blocks of 128 threads keep
+  // more of them under way than the two that 183 registers leave room for.
+  bool isDecoding = bool(op.getSlots()) && plan.threads <= 128;
+  markKernel(kernel, plan.threads, isDecoding ? 3 : 1);
   Block *entry = kernel.addEntryBlock(builder);
   builder.setInsertionPointToStart(entry);
   auto ret = LLVM::ReturnOp::create(builder, frame.loc, ValueRange());
