@@ -223,7 +223,49 @@ Value RegionEmitter::exponential(math::ExpOp exp) {
                               arith::FastMathFlags::afn);
 }
 
+/// Bounds of columns by row, where rows are heads of tokens.
+Value RegionEmitter::groupedMask(RankedTensorType type) {
+  RankedTensorType numbers = type.clone(builder.getI32Type());
+  auto iota = [&](RankedTensorType vector) -> Value {
+    return tile::IotaOp::create(builder, loc, vector, uint64_t(0));
+  };
+  Value tokens = iota(tile::getRowType(numbers));
+  Value group = arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(cast<RankedTensorType>(tokens.getType()),
+                             builder.getI32IntegerAttr(plan.group)));
+  tokens = arith::DivUIOp::create(builder, loc, tokens, group);
+  Value columns = tile::SplatColOp::create(builder, loc, numbers,
+                                           iota(tile::getColType(numbers)));
+  Value mask;
+  auto require = [&](arith::CmpIPredicate predicate, Value bound, bool byRow) {
+    if (!bound)
+      return;
+    bound =
+        arith::IndexCastOp::create(builder, loc, builder.getI32Type(), bound);
+    Value bounds;
+    if (byRow) {
+      Value rows = splat(bound, cast<RankedTensorType>(tokens.getType()));
+      bounds = tile::SplatRowOp::create(
+          builder, loc, numbers,
+          arith::AddIOp::create(builder, loc, tokens, rows));
+    } else {
+      bounds = splat(bound, numbers);
+    }
+    Value holds =
+        arith::CmpIOp::create(builder, loc, predicate, columns, bounds);
+    mask = mask ? arith::AndIOp::create(builder, loc, mask, holds).getResult()
+                : holds;
+  };
+  require(arith::CmpIPredicate::sle, allowed.upper, /*byRow=*/true);
+  require(arith::CmpIPredicate::sge, allowed.lower, /*byRow=*/true);
+  require(arith::CmpIPredicate::slt, allowed.columns, /*byRow=*/false);
+  return mask;
+}
+
 Value RegionEmitter::allowedMask(RankedTensorType type) {
+  if (plan.group > 1 && (allowed.upper || allowed.lower))
+    return groupedMask(type);
   return tile::BandOp::create(builder, loc, type, allowed.lower, allowed.upper,
                               allowed.columns);
 }
