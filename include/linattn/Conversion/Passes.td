@@ -349,6 +349,11 @@ def AttentionTilesToTile : Pass<"linattn-attention-tiles-to-tile", "::mlir::Modu
     Tables that the score region reads are tiles of memory; an index that combines
     query and key is refused by name, as is what computes on keys before a product.
 
+    What a number per head is made of before the operation is computed by the rows
+    that read it: lambda of a differential attention of its four vectors, two sums
+    over the columns of a tile. Sums are over the last dimension of arguments, or
+    have at most 64 terms; other arithmetic before the operation is refused.
+
     With `split-keys = n` there are two kernels, for few queries and many keys
     (decoding with a cache). A block of the first owns a query tile and about n of
     its sequence's keys, and writes the running maximum m, sum l and weighted values

@@ -8,6 +8,7 @@
 
 #include "AttentionKernel.h"
 #include "FoldScales.h"
+#include "SinkParameters.h"
 
 #include "linattn/Conversion/Passes.h"
 #include "linattn/Dialect/Tile/IR/Layouts.h"
@@ -83,6 +84,8 @@ struct AttentionTilesToTilePass
   }
 
   LogicalResult lower(func::FuncOp func) {
+    for (auto op : llvm::to_vector(func.getOps<AttentionTilesOp>()))
+      sinkParameters(op);
     FailureOr<KernelSignature> signature = KernelSignature::get(func);
     if (failed(signature))
       return failure();

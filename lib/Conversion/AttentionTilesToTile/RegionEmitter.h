@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 
 namespace linattn::attention_to_tile {
@@ -104,6 +105,7 @@ private:
   Value reduceRows(mlir::linalg::ReduceOp op);
   /// A vector that the region reads from outside.
   Value loadVector(Value tensor, bool alongRows);
+  Value loadSlice(mlir::tensor::ExtractSliceOp slice, bool alongRows);
   /// Makes the product and all others that can go with it.
   void makeProducts(mlir::linalg::MatmulOp op);
 
