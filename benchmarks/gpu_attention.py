@@ -49,7 +49,7 @@ DECODE_ROWS = [
     (32, 8, 64, 32, 8192, 1, "even"),
 ]
 # What linattn-compile chooses for few queries, for types that do not say how many.
-DECODE_PLAN = "query-tile=16 key-tile=32 stages=4 split-keys=1024"
+DECODE_PLAN = "query-tile=16 key-tile=32 stages=3 split-keys=1024"
 COPY_BANDWIDTH = 4.3e12  # bytes per second, read and written, of an H200
 LIMIT = 3e-3  # relative RMS of bf16 against fp64; of V1, V2: of both parts
 ROWS_CHECKED = 64

@@ -121,8 +121,9 @@ static constexpr StringLiteral kAttentionPlans[] = {
 static constexpr int64_t kDecodeQueries = 16;
 
 /// Plans of decoding: few queries, heads that share keys in one query tile, and
-/// three blocks of a multiprocessor whose loads are on their way at once (of
-/// 16-bit keys of width 128 a stage is 16 KiB).
+/// small stages, so that several blocks of a multiprocessor have loads on their
+/// way (of 16-bit keys of width 128 a stage is 16 KiB: four blocks, two stages
+/// each).
 static SmallVector<std::string> makeDecodePlans(ModuleOp isolated) {
   int64_t rows = 0;
   isolated.walk([&](Operation *op) {
@@ -151,7 +152,7 @@ static SmallVector<std::string> makeDecodePlans(ModuleOp isolated) {
       std::clamp<int64_t>(llvm::PowerOf2Ceil(rows), /*lo=*/16, /*hi=*/64));
   SmallVector<std::string> plans;
   for (StringRef rest :
-       {"key-tile=32 stages=4", "key-tile=16 stages=4", "key-tile=16 stages=2"})
+       {"key-tile=32 stages=3", "key-tile=16 stages=3", "key-tile=16 stages=2"})
     plans.push_back("query-tile=" + tile + " " + rest.str() +
                     " split-keys=1024");
   return plans;

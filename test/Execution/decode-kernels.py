@@ -32,9 +32,17 @@ ALIBI = """score {
     %z = arith.addf %s, %m : f32
     linattn.yield %z : f32
   }"""
+BIAS = """score {
+  ^bb0(%s: f32, %b: index, %h: index, %t: index, %j: index):
+    %x = tensor.extract %bias[%h, %t, %j] : tensor<4x?x?xf32>
+    %z = arith.addf %s, %x : f32
+    linattn.yield %z : f32
+  }"""
+TABLE = np.random.default_rng(0).normal(size=(4, 3, 90)).astype(np.float32)
 SCORES = {
     "": ("", None),
     "cap": (CAP, lambda s, b, h, t, j: 5 * np.tanh(s / 5)),
+    "bias": (BIAS, lambda s, b, h, t, j: s + TABLE[h, t, j]),
     "alibi": (ALIBI, lambda s, b, h, t, j: s + 0.03 * (h + j)),
 }
 
@@ -45,7 +53,7 @@ def module(heads, width, value, packed, mask, score, differential):
     both = 2 if differential else 1
     types = {
         "q": f"tensor<{tokens}{H * both}x{width}xf16>",
-        "k": f"tensor<{tokens}{kv * both}x{width}xf16>",
+        "k": f"tensor<{tokens}{kv * (2 if differential == 'v1' else 1)}x{width}xf16>",
         "v": f"tensor<{tokens}{kv}x{value}xf16>",
     }
     out, lse = f"tensor<{tokens}{H}x{value}xf16>", f"tensor<{tokens}{H}xf32>"
@@ -53,8 +61,11 @@ def module(heads, width, value, packed, mask, score, differential):
     name, operands = "softmax_attention", "%q, %k, %v"
     inputs = dict(types)
     if differential:
-        name, operands = "diff_attention v1", "%q, %k, %v, %lam"
-        inputs["lam"] = types["lam"] = f"tensor<{H}xf32>"
+        name, operands = f"diff_attention {differential}", "%q, %k, %v, %lam"
+        each = "" if differential == "v1" else tokens
+        inputs["lam"] = types["lam"] = f"tensor<{each}{H}xf32>"
+    if score == "bias":
+        inputs["bias"] = "tensor<4x?x?xf32>"
     if packed:
         inputs["cu"] = inputs["ck"] = "tensor<?xi32>"
         mask += " seqlens(%cu : tensor<?xi32>) kv_seqlens(%ck : tensor<?xi32>)"
@@ -69,7 +80,7 @@ def module(heads, width, value, packed, mask, score, differential):
 """
 
 
-def check(number, plan, heads, widths, lengths, mask="", score="", group=None, differential=False):
+def check(number, plan, heads, widths, lengths, mask="", score="", group=None, differential=None):
     """`lengths` are (queries, keys) of sequences: equal ones make a dense batch."""
     packed = len(set(lengths)) > 1
     H, kv = heads
@@ -90,7 +101,8 @@ def check(number, plan, heads, widths, lengths, mask="", score="", group=None, d
         queries, keys = ((len(lengths), n) for n in lengths[0])
     rng = np.random.default_rng(number)
     q = rng.normal(size=(*queries, H * both, width)).astype(np.float16)
-    k = rng.normal(size=(*keys, kv * both, width)).astype(np.float16)
+    k = rng.normal(size=(*keys, kv * (2 if differential == "v1" else 1), width))
+    k = k.astype(np.float16)
     v = rng.normal(size=(*keys, kv, value)).astype(np.float16)
     inputs = [q, k, v]
     options = dict(causal="causal" in mask, score=SCORES[score][1])
@@ -99,11 +111,12 @@ def check(number, plan, heads, widths, lengths, mask="", score="", group=None, d
     if packed:
         options.update(cu_seqlens=cu, cu_seqlens_k=ck)
     if differential:
-        inputs.append(rng.uniform(size=H).astype(np.float32))
-        wanted = reference.diff_attention_v1(*inputs, **options)
+        size = H if differential == "v1" else (*queries, H)
+        inputs.append(rng.uniform(size=size).astype(np.float32))
+        wanted = getattr(reference, f"diff_attention_{differential}")(*inputs, **options)
     else:
         wanted = reference.softmax_attention(*inputs, **options, return_lse=True)
-    inputs += [cu, ck] if packed else []
+    inputs += ([TABLE] if score == "bias" else []) + ([cu, ck] if packed else [])
 
     def call():
         got = function(*inputs)
@@ -142,12 +155,15 @@ CASES = [
     (SMALL, (8, 1), (64, 64), [(9, 200), (1, 33), (0, 0), (6, 6)], "causal", "", 8),
     # The score region asks for the head: a tile of each.
     (SMALL, (4, 2), (64, 64), [(2, 90)], "causal", "alibi", 1),
+    (SMALL, (4, 2), (64, 64), [(3, 90)] * 2, "", "bias", 1),
     # Other tiles, one stage.
     ("query-tile=32 key-tile=32 stages=1 split-keys=64", (8, 1), (64, 64), [(5, 130)], "causal", "", 8),
-    ("query-tile=16 key-tile=32 stages=4 split-keys=1024", (8, 2), (128, 128), [(1, 1500)], "", "", 4),
+    ("query-tile=16 key-tile=32 stages=3 split-keys=1024", (8, 2), (128, 128), [(1, 1500)], "", "", 4),
 ]
 for number, case in enumerate(CASES):
     check(number, *case)
-# Both maps of a differential attention.
-check(len(CASES), SMALL, (2, 2), (64, 128), [(2, 90)] * 2, "causal", "", 1, differential=True)
-check(len(CASES) + 1, SMALL, (4, 2), (32, 64), [(1, 90), (2, 3)], "causal", "", 1, differential=True)
+# Both maps of a differential attention, whose heads have tiles of their own.
+count = len(CASES)
+check(count, SMALL, (2, 2), (64, 128), [(2, 90)] * 2, "causal", "", 1, "v1")
+check(count + 1, SMALL, (4, 2), (32, 64), [(1, 90), (2, 3)], "causal", "", 1, "v1")
+check(count + 2, SMALL, (4, 2), (64, 64), [(3, 70)], "causal", "", 1, "v2")
