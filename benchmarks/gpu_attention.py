@@ -13,13 +13,17 @@ known: one call over the heads of both maps, keys padded to the width of the val
 (V1: or four calls' worth of heads of half the values each), then the difference.
 Times are medians of triton's do_bench, which empties the L2 before each call.
 Multiply-adds count as two, pairs that causality masks not at all.
+
+Decoding: few queries at the end of a cache of keys and values, all outputs against
+fp64; bytes of the cache per second, beside what a copy on the device moves. Several
+plans can be compiled: --decode-plan "" --decode-plan "query-tile=16 .. split-keys=512".
 """
 
 import subprocess
 import sys
 import time
 
-from gpu_common import ROOT, dimensions, make_timer, parse, write_report
+from gpu_common import COPY_BANDWIDTH, ROOT, dimensions, make_timer, parse, write_report
 
 sys.path.insert(0, str(ROOT / "python"))
 
@@ -32,6 +36,18 @@ ROWS = [
     ("v2", 16, 128, 128, 4, 4096),
     ("v2", 16, 64, 64, 4, 4096),
 ]
+# Query heads, heads of the cache, width, B, S, T; a batch of uneven caches is packed:
+# S is the longest one, the shortest has 1/B of it.
+DECODE_ROWS = [
+    (32, 8, 128, 32, 8192, 1, "even"),
+    (32, 8, 128, 32, 8192, 1, "uneven"),
+    (32, 8, 128, 32, 8192, 4, "even"),
+    (32, 8, 128, 1, 65536, 1, "even"),
+    (32, 32, 128, 8, 8192, 1, "even"),
+    (32, 8, 64, 32, 8192, 1, "even"),
+]
+# What linattn-compile chooses for few queries, for types that do not say how many.
+DECODE_PLAN = "query-tile=16 key-tile=32 stages=3 split-keys=1024"
 LIMIT = 3e-3  # relative RMS of bf16 against fp64; of V1, V2: of both parts
 ROWS_CHECKED = 64
 
@@ -70,19 +86,51 @@ def name_of(kind, H, D, V):
     return f"{kind}_h{H}_d{D}_v{V}"
 
 
+def decode_text(H, kv, D, T, lengths, name):
+    packed = lengths == "uneven"
+    q = f"tensor<?x{H}x{D}xbf16>" if packed else f"tensor<?x{T}x{H}x{D}xbf16>"
+    k = f"tensor<{'?x' if packed else '?x?x'}{kv}x{D}xbf16>"
+    types = {"q": q, "k": k, "v": k}
+    call = "linattn.softmax_attention %q, %k, %v causal"
+    operands = ", ".join(types.values())
+    if packed:
+        types["cu"] = types["ck"] = "tensor<?xi32>"
+        call += " seqlens(%cu : tensor<?xi32>) kv_seqlens(%ck : tensor<?xi32>)"
+    arguments = ", ".join(f'%{n}: {t} {{linattn.name = "{n}"}}' for n, t in types.items())
+    return f"""func.func @{name}({arguments}) -> {q} {{
+  %o = {call} : ({operands}) -> ({q})
+  return %o : {q}
+}}
+"""
+
+
+def decode_name(H, kv, D, T, lengths, plan):
+    """`plan` is a number: names are what the artifact is searched for."""
+    return f"decode_{lengths}_h{H}_kv{kv}_d{D}_t{T}_plan{plan}"
+
+
+def compile_one(args, name, text, plan):
+    source = args.output / f"{name}.mlir"
+    source.write_text(text)
+    start = time.time()
+    command = [args.tool, source, f"--target={args.target}", "-o", args.output]
+    if plan:
+        command.append(f"--plan={plan}")
+    subprocess.run([str(c) for c in command], check=True)
+    print(f"{name}: {time.time() - start:.2f} s")
+    source.unlink()
+
+
 def compile_all(args):
     args.output.mkdir(parents=True, exist_ok=True)
     for row in dict.fromkeys(row[:4] for row in ROWS):
         name = name_of(*row)
-        source = args.output / f"{name}.mlir"
-        source.write_text(text_of(*row, name))
-        start = time.time()
-        command = [args.tool, source, f"--target={args.target}", "-o", args.output]
-        if args.plan:
-            command.append(f"--plan={args.plan}")
-        subprocess.run([str(c) for c in command], check=True)
-        print(f"{name}: {time.time() - start:.2f} s")
-        source.unlink()
+        compile_one(args, name, text_of(*row, name), args.plan)
+    for row in dict.fromkeys((*row[:3], *row[5:]) for row in DECODE_ROWS):
+        chosen = DECODE_PLAN if "uneven" in row else ""
+        for number, plan in enumerate(args.decode_plan or [""]):
+            name = decode_name(*row, number)
+            compile_one(args, name, decode_text(*row, name), plan or chosen)
     return 0
 
 
@@ -206,6 +254,99 @@ def run_row(env, kind, H, D, V, B, T):
     return row
 
 
+def decode_reference(torch, q, k, v):
+    """One sequence: q [T, H, D] at the end of k, v [S, kv, D] -> [T, H, D] in fp64."""
+    T, S = q.shape[0], k.shape[0]
+    q, k, v = (x.transpose(0, 1).double() for x in (q, k, v))
+    q = q.unflatten(0, (k.shape[0], -1))
+    scores = q @ k[:, None].transpose(2, 3) * q.shape[-1] ** -0.5
+    later = torch.arange(S, device=q.device) > torch.arange(S - T, S, device=q.device)[:, None]
+    weights = scores.masked_fill(later, -float("inf")).softmax(-1)
+    return (weights @ v[:, None]).flatten(0, 1).transpose(0, 1)
+
+
+def decode_peers(torch, q, k, v):
+    """Name: a call of torch that gives [B, 1, H, D]."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.nn.functional import scaled_dot_product_attention
+
+    q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+
+    def attend(backend):
+        with sdpa_kernel(backend):
+            return scaled_dot_product_attention(q, k, v, enable_gqa=True).transpose(1, 2)
+
+    backends = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
+    return {name: lambda b=backend: attend(b) for name, backend in backends.items()}
+
+
+def run_decode_row(env, H, kv, D, B, S, T, lengths, number):
+    torch = env.torch
+    function = env.artifact[decode_name(H, kv, D, T, lengths, number)]
+    torch.manual_seed(0)
+    sizes = [S] * B if lengths == "even" else [S * (n + 1) // B for n in range(B)]
+    cu = torch.arange(0, B + 1, dtype=torch.int32, device="cuda") * T
+    ck = torch.tensor([0, *sizes], device="cuda").cumsum(0).int()
+    q, k, v = (
+        torch.randn(count, heads, D, device="cuda", dtype=torch.bfloat16)
+        for count, heads in ((B * T, H), (sum(sizes), kv), (sum(sizes), kv))
+    )
+    ends = [(n * T, int(ck[n]), int(ck[n + 1])) for n in range(B)]
+    want = torch.cat([decode_reference(torch, q[t : t + T], k[a:b], v[a:b]) for t, a, b in ends])
+    inputs = [q, k, v, cu, ck]
+    if lengths == "even":
+        inputs = [q.unflatten(0, (B, T)), k.unflatten(0, (B, S)), v.unflatten(0, (B, S))]
+
+    def error(o):
+        got = o.reshape(want.shape).double()
+        return float((got - want).square().mean().sqrt() / want.square().mean().sqrt())
+
+    out = function(*inputs)
+    out = out if torch.is_tensor(out) else out[0]
+    row = {"kind": "decode", "heads": H, "kv_heads": kv, "D": D, "B": B, "S": S, "T": T}
+    row |= {"lengths": lengths, "plan": function.description["plan"], "error": error(out)}
+    row["right"] = row["error"] <= LIMIT
+    again = torch.empty_like(out)
+    row["same_bits"] = True
+    for _ in range(env.args.bits):
+        function(*inputs, out=[again])
+        row["same_bits"] &= torch.equal(again.view(torch.int16), out.view(torch.int16))
+    if not row["right"]:
+        return row
+    row["ms"] = env.time(lambda: function(*inputs, out=[again]))
+    row["bytes_per_second"] = 2 * sum(sizes) * kv * D * 2 / row["ms"] * 1e3
+    row["of_copy"] = row["bytes_per_second"] / COPY_BANDWIDTH
+    row["peers"] = {}
+    if lengths == "even" and T == 1 and number == 0:
+        for name, call in decode_peers(torch, *inputs).items():
+            try:
+                row["peers"][name] = {"error": error(call()), "ms": env.time(call)}
+            except RuntimeError as problem:
+                row["peers"][name] = {"refused": str(problem).splitlines()[0][:120]}
+    return row
+
+
+def print_decode_row(row):
+    label = f"decode {row['lengths']} H{row['heads']}/{row['kv_heads']} {row['D']}"
+    label += f" {row['B']}x{row['S']} T{row['T']}"
+    if not row["right"]:
+        print(f"{label} WRONG: {row['error']:.1e}", flush=True)
+        return
+    peers = "  ".join(
+        f"{name} {p['ms']:.3f} ms x{p['ms'] / row['ms']:.2f}"
+        if "ms" in p
+        else f"{name}: {p['refused'][:40]}"
+        for name, p in row["peers"].items()
+    )
+    plan = " ".join(f"{key}={row['plan'][key]}" for key in ("key_tile", "split_keys"))
+    print(
+        f"{label:40} {row['ms']:8.4f} ms {row['bytes_per_second'] / 1e12:.2f} TB/s "
+        f"{row['of_copy']:.0%} of a copy ({row['error']:.1e}, "
+        f"bits {'same' if row['same_bits'] else 'DIFFER'}; {plan})  {peers}",
+        flush=True,
+    )
+
+
 def print_row(row):
     label = f"{row['kind']:8} H{row['heads']} {row['D']}/{row['V']} {row['B']}x{row['T']}"
     if not row["right"]:
@@ -239,6 +380,13 @@ def run_all(args):
         if name_of(*row[:4]) in env.artifact:
             rows.append(run_row(env, *row))
             print_row(rows[-1])
+    for row in DECODE_ROWS:
+        H, kv, D, _, _, T, lengths = row
+        number = 0
+        while decode_name(H, kv, D, T, lengths, number) in env.artifact:
+            rows.append(run_decode_row(env, *row, number))
+            print_decode_row(rows[-1])
+            number += 1
     report = {"device": runtime.device(), "bits": args.bits, "rows": rows}
     write_report(args.json, report)
     return 0 if all(r["right"] and r["same_bits"] for r in rows) else 1
@@ -246,6 +394,7 @@ def run_all(args):
 
 def add_compile(parser):
     parser.add_argument("--plan", help="of linattn-compile")
+    parser.add_argument("--decode-plan", action="append", help="the same; one or several")
 
 
 def add_run(parser):

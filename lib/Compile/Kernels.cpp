@@ -116,22 +116,72 @@ static constexpr StringLiteral kAttentionPlans[] = {
     "query-tile=64 key-tile=32 stages=1", "query-tile=32 key-tile=32",
     "query-tile=32 key-tile=16 stages=1", "query-tile=16 key-tile=16 stages=1"};
 
+/// A query length in the type that asks for keys in parts: a grid of query
+/// tiles would be small.
+static constexpr int64_t kDecodeQueries = 16;
+
+/// Plans of decoding: few queries, heads that share keys in one query tile, and
+/// small stages, so that several blocks of a multiprocessor have loads on their
+/// way (of 16-bit keys of width 128 a stage is 16 KiB: four blocks, two stages
+/// each).
+static SmallVector<std::string> makeDecodePlans(ModuleOp isolated) {
+  int64_t rows = 0;
+  isolated.walk([&](Operation *op) {
+    Value query, value, seqlens;
+    if (auto softmax = dyn_cast<SoftmaxAttentionOp>(op)) {
+      query = softmax.getQuery();
+      value = softmax.getValue();
+      seqlens = softmax.getSeqlens();
+    } else if (auto diff = dyn_cast<DiffAttentionOp>(op)) {
+      query = diff.getQuery();
+      value = diff.getValue();
+      seqlens = diff.getSeqlens();
+    } else {
+      return;
+    }
+    auto type = cast<RankedTensorType>(query.getType());
+    int64_t time = type.getDimSize(seqlens ? 0 : 1);
+    int64_t heads = type.getDimSize(type.getRank() - 2);
+    auto values = cast<RankedTensorType>(value.getType());
+    if (!ShapedType::isDynamic(time) && time <= kDecodeQueries)
+      rows = time * (heads / values.getDimSize(values.getRank() - 2));
+  });
+  if (rows == 0)
+    return {};
+  std::string tile = std::to_string(
+      std::clamp<int64_t>(llvm::PowerOf2Ceil(rows), /*lo=*/16, /*hi=*/64));
+  SmallVector<std::string> plans;
+  for (StringRef rest :
+       {"key-tile=32 stages=3", "key-tile=16 stages=3", "key-tile=16 stages=2"})
+    plans.push_back("query-tile=" + tile + " " + rest.str() +
+                    " split-keys=1024");
+  return plans;
+}
+
 /// The same under the given plan, or under the first that fits the device.
 static OwningOpRef<ModuleOp> makeTiles(ModuleOp isolated,
                                        const KernelOptions &options) {
   if (!options.plan.empty())
     return makeTiles(isolated, options, options.plan);
-  ArrayRef<StringLiteral> plans(kPlans);
-  if (isAttention(isolated))
-    plans = kAttentionPlans;
-  else if (options.chunk == kDefaultChunk &&
-           hasSingleProducts(isolated, options))
-    plans = kSinglePlans;
+  SmallVector<std::string> plans;
+  auto use = [&](ArrayRef<StringLiteral> list) {
+    for (StringRef plan : list)
+      plans.push_back(plan.str());
+  };
+  if (isAttention(isolated)) {
+    plans = makeDecodePlans(isolated);
+    use(kAttentionPlans);
+  } else if (options.chunk == kDefaultChunk &&
+             hasSingleProducts(isolated, options)) {
+    use(kSinglePlans);
+  } else {
+    use(kPlans);
+  }
   {
     // What goes wrong under the last plan is reported.
     ScopedDiagnosticHandler quiet(isolated.getContext(),
                                   [](Diagnostic &) { return success(); });
-    for (StringRef plan : plans.drop_back())
+    for (StringRef plan : ArrayRef(plans).drop_back())
       if (OwningOpRef<ModuleOp> tiles = makeTiles(isolated, options, plan))
         return tiles;
   }

@@ -42,6 +42,11 @@ static bool isStages(StringRef text) {
   return value && *value >= 0 && *value <= 16;
 }
 
+static bool isSplitKeys(StringRef text) {
+  std::optional<int64_t> value = number(text);
+  return value && *value >= 0 && *value <= (1 << 20) && *value % 16 == 0;
+}
+
 template <int64_t... values> static bool isOneOf(StringRef text) {
   std::optional<int64_t> value = number(text);
   return value && ((*value == values) || ...);
@@ -65,7 +70,9 @@ static constexpr PlanOption kOptions[] = {
     {"mma", "f32, tf32x3, bf16, f16 or bf16x2", isMma},
     {"hoist", "0 or 1", isFlag},
     {"query-tile", "16, 32, 64, 128 or 256", isOneOf<16, 32, 64, 128, 256>},
-    {"key-tile", "16, 32, 64 or 128", isOneOf<16, 32, 64, 128>}};
+    {"key-tile", "16, 32, 64 or 128", isOneOf<16, 32, 64, 128>},
+    {"split-keys", "a multiple of 16 from 0 (no parts) to 1048576",
+     isSplitKeys}};
 
 llvm::Error linattn::checkPlan(StringRef plan) {
   auto refuse = [](const Twine &message) {

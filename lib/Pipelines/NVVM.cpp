@@ -118,6 +118,7 @@ void linattn::buildAttentionToTilePipeline(
   pm.addPass(createCSEPass());
   AttentionTilesToTileOptions tiles;
   tiles.warps = options.warps;
+  tiles.splitKeys = options.splitKeys;
   pm.addPass(createAttentionTilesToTile(tiles));
   planTiles(pm, options.chip, options.stages, /*branchFree=*/true);
 }

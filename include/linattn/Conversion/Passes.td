@@ -349,6 +349,26 @@ def AttentionTilesToTile : Pass<"linattn-attention-tiles-to-tile", "::mlir::Modu
     Tables that the score region reads are tiles of memory; an index that combines
     query and key is refused by name, as is what computes on keys before a product.
 
+    What a number per head is made of before the operation is computed by the rows
+    that read it: lambda of a differential attention of its four vectors, two sums
+    over the columns of a tile. Sums are over the last dimension of arguments, or
+    have at most 64 terms; other arithmetic before the operation is refused.
+
+    With `split-keys = n` there are two kernels, for few queries and many keys
+    (decoding with a cache). A block of the first owns a query tile and about n of
+    its sequence's keys, and writes the running maximum m, sum l and weighted values
+    acc of this part; the second combines the parts of a query tile in their order,
+
+    ```
+    m' = max(m, m_j)   l' = e^(m - m') l + e^(m_j - m') l_j   acc' = e^(m - m') acc + e^(m_j - m') acc_j
+    ```
+
+    and runs `finish`. The query heads that share a head of keys are rows of one
+    query tile, so that the cache is read once; where the regions ask for the head
+    or the place of a query, or a head reads others than the one after the last
+    head's, each head has tiles of its own. The parts of a sequence are equally long,
+    in whole key tiles; one of several query tiles has fewer parts.
+
     Before:
 
     ```mlir
@@ -372,7 +392,9 @@ def AttentionTilesToTile : Pass<"linattn-attention-tiles-to-tile", "::mlir::Modu
     ```
   }];
   let options = [
-    Option<"warps", "warps", "int64_t", "0", "warps of a block; 0 chooses">];
+    Option<"warps", "warps", "int64_t", "0", "warps of a block; 0 chooses">,
+    Option<"splitKeys", "split-keys", "int64_t", "0",
+           "keys of a part, which are combined by a second kernel; 0: no parts">];
   let dependentDialects = ["::linattn::tile::TileDialect", "::mlir::affine::AffineDialect",
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::math::MathDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];

@@ -118,6 +118,11 @@ struct AttentionNVVMOptions : mlir::PassPipelineOptions<AttentionNVVMOptions> {
       llvm::cl::desc("key tiles in shared memory at once; 0 takes as many as "
                      "fit"),
       llvm::cl::init(2)};
+  Option<int64_t> splitKeys{
+      *this, "split-keys",
+      llvm::cl::desc("keys of a part, for few queries: parts are blocks, and a "
+                     "second kernel combines them; 0: no parts"),
+      llvm::cl::init(0)};
   Option<double> slack{
       *this, "slack",
       llvm::cl::desc("by how much a running maximum may be behind"),

@@ -21,15 +21,22 @@ static RankedTensorType tensorOf(Value value) {
 }
 
 AttentionKernel::AttentionKernel(const KernelSignature &signature,
-                                 const AttentionPlan &plan, OpBuilder &builder)
-    : signature(signature), plan(plan),
+                                 const AttentionPlan &plan, KernelPart part,
+                                 OpBuilder &builder)
+    : signature(signature), plan(plan), part(part),
       op(cast<AttentionTilesOp>(signature.getOp().getOperation())),
       builder(builder), loc(op.getLoc()), emitter(op, plan, builder) {
+  auto isUsed = [&](unsigned number, bool ofKeys) {
+    if (part != KernelPart::Combine)
+      return !operandArg(number, ofKeys).use_empty();
+    return !ofKeys && !op.getFinishBlock()
+                           ->getArgument(op.kFinishLeading + number)
+                           .use_empty();
+  };
   for (bool ofKeys : {false, true})
     for (unsigned i : llvm::seq<unsigned>(ofKeys ? op.getKeys().size()
                                                  : op.getQueries().size()))
-      if (Value arg = operandArg(i, ofKeys);
-          tensorOf(arg).getRank() == 2 && !arg.use_empty())
+      if (tensorOf(operandArg(i, ofKeys)).getRank() == 2 && isUsed(i, ofKeys))
         (ofKeys ? keyMatrices : queryMatrices).push_back(i);
 }
 
@@ -130,6 +137,9 @@ void AttentionKernel::run(StringRef name) {
   SmallVector<Type> types;
   for (const TensorParameter &tensor : signature.getTensors())
     types.push_back(memrefOf(tensor));
+  if (part != KernelPart::Whole)
+    for (const Workspace &buffer : getWorkspace(op, plan))
+      types.push_back(buffer.type);
   types.append(3, builder.getIndexType());
   auto func = gpu::GPUFuncOp::create(builder, loc, name,
                                      builder.getFunctionType(types, {}));
@@ -155,12 +165,17 @@ void AttentionKernel::run(StringRef name) {
   keyTime = args.back();
   numSequences = args.drop_back().back();
   time = args.drop_back(2).back();
-  tensors.assign(args.begin(), args.end() - 3);
+  args = args.drop_back(3);
+  tensors.assign(args.begin(), args.begin() + signature.getTensors().size());
+  buffers.assign(args.begin() + signature.getTensors().size(), args.end());
   for (Value param : signature.getOp().getParams())
     emitter.bindMemory(param, memoryOf(param));
-  findTile();
-  // Of packed sequences there are fewer tiles than blocks.
-  if (op.isPacked()) {
+  if (part == KernelPart::KeyPart)
+    findPart();
+  else
+    findTile();
+  // Of packed sequences there are fewer tiles than blocks, and fewer parts.
+  if (op.isPacked() || part == KernelPart::KeyPart) {
     Value exists = compare(arith::CmpIPredicate::sgt, queriesLeft, index(0));
     exists = arith::AndIOp::create(
         builder, loc, exists,
@@ -189,29 +204,27 @@ AttentionKernel::Span AttentionKernel::spanOf(Value offsets, Value whole) {
 
 /// Packed sequences have floor(T / Q) + N slots for tiles: of Q tokens before
 /// the sequence one each, and one for each sequence before it.
-static int64_t queryTileOf(AttentionTilesOp op) { return op.getQueryTile(); }
-
-Attribute AttentionKernel::countBlocks(AttentionTilesOp op) {
+Attribute AttentionKernel::countBlocks(AttentionTilesOp op,
+                                       const AttentionPlan &plan,
+                                       KernelPart part) {
   Builder b(op.getContext());
-  auto size = [&](Attribute of, Attribute times, NamedAttribute more) {
-    SmallVector<NamedAttribute> fields = {b.getNamedAttr("of", of)};
-    if (times)
-      fields.push_back(b.getNamedAttr("times", times));
-    if (more.getValue())
-      fields.push_back(more);
-    return b.getDictionaryAttr(fields);
+  int64_t tokens = int64_t(op.getQueryTile()) / plan.group;
+  auto times = [&](Attribute of, Attribute factor) {
+    return b.getDictionaryAttr(
+        {b.getNamedAttr("of", of), b.getNamedAttr("times", factor)});
   };
-  NamedAttribute none(b.getStringAttr("none"), Attribute());
   SmallVector<NamedAttribute> fields = {
       b.getNamedAttr("of", b.getStringAttr("T")),
-      b.getNamedAttr("divide", b.getI64IntegerAttr(queryTileOf(op)))};
+      b.getNamedAttr("divide", b.getI64IntegerAttr(tokens))};
   fields.push_back(op.isPacked()
                        ? b.getNamedAttr("plus", b.getStringAttr("N"))
                        : b.getNamedAttr("round", b.getStringAttr("up")));
   Attribute tiles = b.getDictionaryAttr(fields);
   if (!op.isPacked())
-    tiles = size(tiles, b.getStringAttr("N"), none);
-  return size(tiles, b.getI64IntegerAttr(op.getHeads()), none);
+    tiles = times(tiles, b.getStringAttr("N"));
+  if (part == KernelPart::KeyPart)
+    tiles = KeyParts{tokens, plan.splitKeys}.countSlots(b, op.isPacked());
+  return times(tiles, b.getI64IntegerAttr(int64_t(op.getHeads()) / plan.group));
 }
 
 /// Tiles of one head follow each other, so that blocks which run at once share
@@ -219,7 +232,7 @@ Attribute AttentionKernel::countBlocks(AttentionTilesOp op) {
 /// the end of the grid is short.
 void AttentionKernel::findTile() {
   Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
-  Value rows = index(op.getQueryTile()), one = index(1);
+  Value rows = index(countTokens()), one = index(1);
   auto ceilTiles = [&](Value count) -> Value {
     return arith::CeilDivSIOp::create(builder, loc, count, rows);
   };
@@ -242,20 +255,38 @@ void AttentionKernel::findTile() {
     tiles = ceilTiles(time);
     number = arith::RemUIOp::create(builder, loc, block, tiles);
     Value rest = arith::DivUIOp::create(builder, loc, block, tiles);
-    Value heads = index(op.getHeads());
+    Value heads = index(countHeadGroups());
     head = arith::RemUIOp::create(builder, loc, rest, heads);
     sequence = arith::DivUIOp::create(builder, loc, rest, heads);
   }
-  queries = spanOf(op.getSeqlens(), time);
-  keys =
-      spanOf(op.getKvSeqlens() ? op.getKvSeqlens() : op.getSeqlens(), keyTime);
+  if (plan.group > 1)
+    head = arith::MulIOp::create(builder, loc, head, index(plan.group));
+  findSpans();
   if (op.isPacked())
     tiles = ceilTiles(queries.count);
   if (op.getCausal())
     number = sub(sub(tiles, one), number);
-  firstQuery = arith::MulIOp::create(builder, loc, number, rows);
-  queriesLeft = sub(queries.count, firstQuery);
+  setTile(number);
+  if (part == KernelPart::Combine)
+    findParts(number);
+}
+
+void AttentionKernel::findSpans() {
+  queries = spanOf(op.getSeqlens(), time);
+  keys =
+      spanOf(op.getKvSeqlens() ? op.getKvSeqlens() : op.getSeqlens(), keyTime);
   shift = sub(keys.count, queries.count);
+}
+
+void AttentionKernel::setTile(Value number) {
+  Value tokens = index(countTokens());
+  firstQuery = arith::MulIOp::create(builder, loc, number, tokens);
+  queriesLeft = sub(queries.count, firstQuery);
+  rowsLeft = queriesLeft;
+  if (plan.group > 1)
+    rowsLeft = arith::MulIOp::create(
+        builder, loc, arith::MinSIOp::create(builder, loc, queriesLeft, tokens),
+        index(plan.group));
 }
 
 //===----------------------------------------------------------------------===//
@@ -279,7 +310,7 @@ static AffineMap mapOf(ArrayAttr maps, unsigned number) {
 
 void AttentionKernel::loadRows(ArrayRef<unsigned> operands, bool ofKeys,
                                Value row, Value left, ValueRange tiles) {
-  int64_t tokenDim = op.getHeadDim() - 1;
+  int64_t tokenDim = ofKeys ? op.getHeadDim() - 1 : rowDim();
   for (auto [number, smem] : llvm::zip_equal(operands, tiles)) {
     Value operand = ofKeys ? op.getKeys()[number] : op.getQueries()[number];
     AffineMap map =
@@ -291,7 +322,8 @@ void AttentionKernel::loadRows(ArrayRef<unsigned> operands, bool ofKeys,
         builder, loc, memoryOf(operand), indices,
         ArrayRef<int64_t>{tokenDim, inner},
         ValueRange{left, index(tensorOf(operand).getShape().back())}, smem,
-        uint64_t(alignmentOf(tensorOf(operand))));
+        uint64_t(alignmentOf(tensorOf(operand))), /*multicast=*/false,
+        uint64_t(ofKeys ? 1 : plan.group));
   }
 }
 
@@ -299,12 +331,13 @@ Value AttentionKernel::loadVector(unsigned number, bool ofKeys, Value row,
                                   Value left) {
   Value operand = ofKeys ? op.getKeys()[number] : op.getQueries()[number];
   AffineMap map = mapOf(ofKeys ? op.getKeyHeads() : op.getQueryHeads(), number);
-  int64_t tokenDim = op.getHeadDim() - 1;
+  int64_t tokenDim = ofKeys ? op.getHeadDim() - 1 : rowDim();
   return tile::LoadOp::create(
       builder, loc,
       plan.getVectorType(tensorOf(operandArg(number, ofKeys)), !ofKeys),
       memoryOf(operand), indicesOf(operand, map, row),
-      ArrayRef<int64_t>{tokenDim}, ValueRange{left});
+      ArrayRef<int64_t>{tokenDim}, ValueRange{left},
+      uint64_t(ofKeys ? 1 : plan.group));
 }
 
 Value AttentionKernel::makeChannel(ArrayRef<Type> tiles) {
@@ -323,7 +356,7 @@ void AttentionKernel::loadQueries() {
   auto acquired = tile::ChannelAcquireOp::create(builder, loc, TypeRange(tiles),
                                                  channel, zero);
   loadRows(queryMatrices, /*ofKeys=*/false, add(queries.begin, firstQuery),
-           queriesLeft, acquired.getResults());
+           rowsLeft, acquired.getResults());
   tile::ChannelCommitOp::create(builder, loc, channel, zero);
   auto full = tile::ChannelWaitOp::create(builder, loc, TypeRange(tiles),
                                           channel, zero, uint64_t(0));
@@ -353,18 +386,49 @@ void AttentionKernel::emitTile() {
         tensorOf(arg).getRank() == 1 && !arg.use_empty())
       emitter.bindVector(arg, /*alongRows=*/true,
                          loadVector(number, /*ofKeys=*/false,
-                                    add(queries.begin, firstQuery),
-                                    queriesLeft));
+                                    add(queries.begin, firstQuery), rowsLeft));
   SmallVector<Value> carried;
-  emitSteps(carried);
-  emitFinish(carried);
+  if (part == KernelPart::Combine)
+    combineParts(carried);
+  else
+    emitSteps(carried);
+  if (part == KernelPart::KeyPart)
+    storePart(carried);
+  else
+    emitFinish(carried);
+}
+
+SmallVector<Value> AttentionKernel::makeInitial() {
+  SmallVector<Value> initial;
+  for (auto [arg, init] :
+       llvm::zip(op.getCarriedArgs(op.getStepBlock()),
+                 op.getInit().getAsValueRange<FloatAttr>())) {
+    RankedTensorType tensor = tensorOf(arg);
+    RankedTensorType type = tensor.getRank() == 2
+                                ? plan.getFragmentType(tensor)
+                                : plan.getVectorType(tensor, true);
+    Attribute number =
+        builder.getFloatAttr(type.getElementType(), init.convertToDouble());
+    initial.push_back(arith::ConstantOp::create(
+        builder, loc, DenseElementsAttr::get(type, number)));
+  }
+  return initial;
+}
+
+void AttentionKernel::bindCarried(Block *block, ValueRange carried) {
+  for (auto [arg, value] : llvm::zip(op.getCarriedArgs(block), carried)) {
+    if (tensorOf(arg).getRank() == 2)
+      emitter.bindFragment(arg, value);
+    else
+      emitter.bindVector(arg, /*alongRows=*/true, value);
+  }
 }
 
 /// Position p = t + S - T; causal s <= p; window p - w < s, and s < p + w if
 /// not causal. From the first query's first key to the last one's last key
 /// there is an allowed pair in every tile.
 void AttentionKernel::emitSteps(SmallVectorImpl<Value> &carried) {
-  Value rows = index(op.getQueryTile()), size = index(op.getKeyTile());
+  Value rows = index(countTokens()), size = index(op.getKeyTile());
   Value stop = arith::MinSIOp::create(builder, loc, add(firstQuery, rows),
                                       queries.count);
   Value first = index(0), last = keys.count;
@@ -381,18 +445,9 @@ void AttentionKernel::emitSteps(SmallVectorImpl<Value> &carried) {
   Value begin = arith::DivUIOp::create(builder, loc, first, size);
   Value end = arith::CeilDivSIOp::create(builder, loc, last, size);
 
-  for (auto [arg, init] :
-       llvm::zip(op.getCarriedArgs(op.getStepBlock()),
-                 op.getInit().getAsValueRange<FloatAttr>())) {
-    RankedTensorType tensor = tensorOf(arg);
-    RankedTensorType type = tensor.getRank() == 2
-                                ? plan.getFragmentType(tensor)
-                                : plan.getVectorType(tensor, true);
-    Attribute number =
-        builder.getFloatAttr(type.getElementType(), init.convertToDouble());
-    carried.push_back(arith::ConstantOp::create(
-        builder, loc, DenseElementsAttr::get(type, number)));
-  }
+  if (part == KernelPart::KeyPart)
+    clipToPart(begin, end);
+  carried = makeInitial();
   SmallVector<Type> tiles;
   for (unsigned number : keyMatrices)
     tiles.push_back(plan.getSharedType(tensorOf(operandArg(number, true))));
@@ -427,15 +482,7 @@ void AttentionKernel::emitSteps(SmallVectorImpl<Value> &carried) {
   emitter.bindScalar(op.getStepBlock()->getArgument(3), firstKey);
   emitter.setLimits(queriesLeft, keysLeft);
   setAllowed(firstKey, keysLeft);
-  auto bind = [&](Block *block, ValueRange values) {
-    for (auto [arg, value] : llvm::zip(op.getCarriedArgs(block), values)) {
-      if (tensorOf(arg).getRank() == 2)
-        emitter.bindFragment(arg, value);
-      else
-        emitter.bindVector(arg, /*alongRows=*/true, value);
-    }
-  };
-  bind(op.getStepBlock(), loop.getRegionIterArgs());
+  bindCarried(op.getStepBlock(), loop.getRegionIterArgs());
   // Products first, so that exponentials that only sums need stand beside them.
   auto yielded = op.getStepBlock()->getTerminator()->getOperands();
   for (Value value : yielded)
@@ -451,11 +498,11 @@ void AttentionKernel::emitSteps(SmallVectorImpl<Value> &carried) {
   scf::YieldOp::create(builder, loc, next);
   emitter.forget();
   carried.assign(loop.result_begin(), loop.result_end());
-  bind(op.getFinishBlock(), carried);
+  bindCarried(op.getFinishBlock(), carried);
 }
 
 void AttentionKernel::setAllowed(Value firstKey, Value keysLeft) {
-  int64_t rows = op.getQueryTile(), columns = op.getKeyTile();
+  int64_t rows = countTokens(), columns = op.getKeyTile();
   AllowedPairs pairs;
   Value diagonal = sub(add(firstQuery, shift), firstKey);
   auto either = [&](Value condition) {
@@ -497,8 +544,7 @@ void AttentionKernel::emitFinish(ValueRange carried) {
     if (tensorOf(arg).getRank() == 1)
       emitter.bindVector(arg, /*alongRows=*/true,
                          loadVector(number, /*ofKeys=*/false,
-                                    add(queries.begin, firstQuery),
-                                    queriesLeft));
+                                    add(queries.begin, firstQuery), rowsLeft));
     else
       emitter.bindFragment(arg, emitter.getFragment(operandArg(number, false)));
   }
@@ -516,14 +562,14 @@ void AttentionKernel::storeOutput(unsigned number, Value value) {
     indices.push_back(sequence);
   indices.push_back(add(queries.begin, firstQuery));
   indices.push_back(head);
-  int64_t tokenDim = op.getHeadDim() - 1;
+  int64_t dim = rowDim();
   RankedTensorType type = tensorOf(value);
   if (type.getRank() == 1) {
     Value vector = emitter.getVector(value, /*alongRows=*/true);
     for (unsigned target : targets)
       tile::StoreOp::create(builder, loc, vector, tensors[target], indices,
-                            ArrayRef<int64_t>{tokenDim},
-                            ValueRange{queriesLeft}, uint64_t(16));
+                            ArrayRef<int64_t>{dim}, ValueRange{rowsLeft},
+                            uint64_t(16), uint64_t(plan.group));
     return;
   }
   // Through shared memory, so that rows go out in wide pieces.
@@ -535,7 +581,8 @@ void AttentionKernel::storeOutput(unsigned number, Value value) {
   indices.push_back(index(0));
   for (unsigned target : targets)
     tile::StoreOp::create(builder, loc, smem, tensors[target], indices,
-                          ArrayRef<int64_t>{tokenDim, inner},
-                          ValueRange{queriesLeft, index(type.getDimSize(1))},
-                          uint64_t(storeAlignmentOf(type)));
+                          ArrayRef<int64_t>{dim, inner},
+                          ValueRange{rowsLeft, index(type.getDimSize(1))},
+                          uint64_t(storeAlignmentOf(type)),
+                          uint64_t(plan.group));
 }

@@ -8,22 +8,30 @@
 //       the region `step`, as tiles; release
 //     the region `finish`; outputs
 //
+// With keys in parts there are two kernels: of the first a block sees one part
+// and writes the carried values to scratch buffers, the second combines these
+// in the order of the parts (AttentionParts.cpp).
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef LINATTN_CONVERSION_ATTENTIONTILESTOTILE_ATTENTIONKERNEL_H
 #define LINATTN_CONVERSION_ATTENTIONTILESTOTILE_ATTENTIONKERNEL_H
 
 #include "../Common/KernelSignature.h"
+#include "KeyParts.h"
 #include "RegionEmitter.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace linattn::attention_to_tile {
 
+/// Which of the kernels of a plan.
+enum class KernelPart { Whole, KeyPart, Combine };
+
 class AttentionKernel {
 public:
   AttentionKernel(const KernelSignature &signature, const AttentionPlan &plan,
-                  mlir::OpBuilder &builder);
+                  KernelPart part, mlir::OpBuilder &builder);
 
   /// Refuses, with an error at the operation, what the kernel cannot do.
   static mlir::LogicalResult check(AttentionTilesOp op);
@@ -31,8 +39,13 @@ public:
   static void addAlignments(const KernelSignature &signature,
                             AttentionTilesOp op,
                             llvm::DenseMap<unsigned, int64_t> &alignments);
-  /// How many blocks are launched, as docs/Artifacts.md has sizes.
-  static mlir::Attribute countBlocks(AttentionTilesOp op);
+  /// How many blocks a kernel is launched with, as docs/Artifacts.md has sizes.
+  static mlir::Attribute
+  countBlocks(AttentionTilesOp op, const AttentionPlan &plan, KernelPart part);
+  /// The scratch buffers between the kernels, a row per part of the keys of a
+  /// query tile.
+  static llvm::SmallVector<Workspace> getWorkspace(AttentionTilesOp op,
+                                                   const AttentionPlan &plan);
   /// Builds the kernel at the builder's place.
   void run(llvm::StringRef name);
 
@@ -47,7 +60,16 @@ private:
   Value add(Value a, Value b);
   Value sub(Value a, Value b);
   Value compare(mlir::arith::CmpIPredicate predicate, Value a, Value b);
+  /// The tokens of a query tile.
+  int64_t countTokens() { return int64_t(op.getQueryTile()) / plan.group; }
+  int64_t countHeadGroups() { return int64_t(op.getHeads()) / plan.group; }
   void findTile();
+  void findSpans();
+  void setTile(Value number);
+  /// The dimension along which rows go that are `plan.group` to a token.
+  int64_t rowDim() {
+    return plan.group > 1 ? op.getHeadDim() : op.getHeadDim() - 1;
+  }
   Span spanOf(Value offsets, Value whole);
   void emitTile();
   Value memoryOf(Value operand);
@@ -63,24 +85,42 @@ private:
                 llvm::SmallVectorImpl<Value> &next);
   void setAllowed(Value firstKey, Value keysLeft);
   void emitFinish(mlir::ValueRange carried);
+  llvm::SmallVector<Value> makeInitial();
+  void bindCarried(mlir::Block *block, mlir::ValueRange carried);
+
+  // Keys in parts (AttentionParts.cpp).
+  KeyParts getParts() { return {countTokens(), plan.splitKeys}; }
+  Value firstSlot(Value n);
+  void findPart();
+  void findParts(Value number);
+  /// The key tiles [begin, end) of the block's part alone.
+  void clipToPart(Value &begin, Value &end);
+  llvm::SmallVector<Value> slotIndices(Value slot, int64_t rank);
+  void storePart(mlir::ValueRange carried);
+  void combineParts(llvm::SmallVectorImpl<Value> &carried);
   void storeOutput(unsigned number, Value value);
   Value makeChannel(llvm::ArrayRef<mlir::Type> tiles);
   mlir::Value operandArg(unsigned number, bool ofKeys);
 
   const KernelSignature &signature;
   const AttentionPlan &plan;
+  KernelPart part;
   AttentionTilesOp op;
   mlir::OpBuilder &builder;
   mlir::Location loc;
   RegionEmitter emitter;
 
-  llvm::SmallVector<Value> tensors;
+  llvm::SmallVector<Value> tensors, buffers;
   Value time, keyTime, numSequences;
-  // Of the block's tile.
-  Value sequence, head, firstQuery, queriesLeft;
+  // Of the block's tile: of several heads the first one, and how many rows are
+  // queries.
+  Value sequence, head, firstQuery, queriesLeft, rowsLeft;
   Span queries, keys;
   /// keys.count - queries.count: the position of query t is t + shift.
   Value shift;
+  /// Of keys in parts: the tile's first slot, how many parts it has, and which
+  /// of them the block has.
+  Value slotBase, numParts, partNumber;
   /// Operands that are matrices: their tiles come through channels.
   llvm::SmallVector<unsigned> queryMatrices, keyMatrices;
 };

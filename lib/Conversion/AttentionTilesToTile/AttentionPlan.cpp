@@ -2,9 +2,13 @@
 
 #include "AttentionPlan.h"
 
+#include "HeadGroups.h"
+
 #include "linattn/Dialect/Tile/IR/Layouts.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
+#include <limits>
 
 using namespace mlir;
 using namespace linattn;
@@ -71,14 +75,49 @@ linattn::attention_to_tile::productsByDepth(Block *block) {
   return groups;
 }
 
+/// Carried values are triples of a running maximum, sum and weighted values,
+/// which is what the combination of parts is about.
+static bool isOnlineSoftmax(AttentionTilesOp op) {
+  SmallVector<double> init;
+  for (APFloat number : op.getInit().getAsValueRange<FloatAttr>())
+    init.push_back(number.convertToDouble());
+  auto args = op.getCarriedArgs(op.getStepBlock());
+  auto yielded = op.getStepBlock()->getTerminator()->getOperands();
+  if (init.size() % 3 != 0)
+    return false;
+  for (size_t i = 0; i < init.size(); i += 3) {
+    if (init[i] != -std::numeric_limits<double>::infinity() ||
+        init[i + 1] != 0 || init[i + 2] != 0 || isMatrix(args[i].getType()) ||
+        isMatrix(args[i + 1].getType()) || !isMatrix(args[i + 2].getType()))
+      return false;
+    // acc' = a acc + p V
+    auto product = yielded[i + 2].getDefiningOp<linalg::MatmulOp>();
+    if (!product || !product.getOutputs()[0].getDefiningOp<arith::MulFOp>())
+      return false;
+  }
+  return true;
+}
+
 FailureOr<AttentionPlan>
-linattn::attention_to_tile::planAttention(AttentionTilesOp op, int64_t warps) {
+linattn::attention_to_tile::planAttention(AttentionTilesOp op, int64_t warps,
+                                          int64_t splitKeys) {
   int64_t rows = op.getQueryTile();
   if (rows < tile::kRowTile || int64_t(op.getKeyTile()) < tile::kRowTile)
     return op.emitOpError("is not lowered to tiles: query and key tiles have "
                           "16 rows or more, got ")
            << rows << " and " << op.getKeyTile();
+  if (splitKeys < 0 || splitKeys % int64_t(op.getKeyTile()) != 0)
+    return op.emitOpError("is not split over keys: a part is a multiple of the "
+                          "key tile, ")
+           << op.getKeyTile() << ", got " << splitKeys;
+  if (splitKeys && !isOnlineSoftmax(op))
+    return op.emitOpError("is not split over keys: parts are combined of "
+                          "running maxima, sums and weighted values, which its "
+                          "carried values are not (split-keys=0)");
   AttentionPlan plan;
+  plan.splitKeys = splitKeys;
+  if (splitKeys)
+    plan.group = findHeadGroup(op);
   // Two row tiles of a warp share what is read of keys and values: shared
   // memory has too little time for less.
   plan.warps =

@@ -19,6 +19,10 @@ struct AttentionPlan {
   bool queriesInRegisters;
   /// An estimate of the registers of a thread.
   int64_t registers;
+  /// Keys of a part; 0: one block sees all keys of its query tile.
+  int64_t splitKeys = 0;
+  /// Rows of a query tile are this many heads of a token, then of the next.
+  int64_t group = 1;
 
   mlir::RankedTensorType getFragmentType(mlir::RankedTensorType tile) const;
   mlir::RankedTensorType getVectorType(mlir::RankedTensorType vector,
@@ -32,10 +36,10 @@ struct AttentionPlan {
 llvm::SmallVector<llvm::SmallVector<mlir::linalg::MatmulOp>>
 productsByDepth(mlir::Block *block);
 
-/// `warps` 0 chooses. Refuses, with an error at the operation, what does not
-/// fit the registers.
-mlir::FailureOr<AttentionPlan> planAttention(AttentionTilesOp op,
-                                             int64_t warps);
+/// `warps` 0 chooses, `splitKeys` 0 makes no parts. Refuses, with an error at
+/// the operation, what does not fit the registers or comes in no parts.
+mlir::FailureOr<AttentionPlan> planAttention(AttentionTilesOp op, int64_t warps,
+                                             int64_t splitKeys);
 
 } // namespace linattn::attention_to_tile
 

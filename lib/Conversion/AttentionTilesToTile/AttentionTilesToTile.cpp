@@ -8,6 +8,7 @@
 
 #include "AttentionKernel.h"
 #include "FoldScales.h"
+#include "SinkParameters.h"
 
 #include "linattn/Conversion/Passes.h"
 #include "linattn/Dialect/Tile/IR/Layouts.h"
@@ -29,6 +30,8 @@ using namespace mlir;
 using namespace linattn;
 using namespace linattn::attention_to_tile;
 
+static std::string partsName(StringRef name) { return (name + "_parts").str(); }
+
 static KernelDescription describe(const KernelSignature &signature,
                                   StringRef name, AttentionTilesOp op,
                                   const AttentionPlan &plan) {
@@ -37,15 +40,33 @@ static KernelDescription describe(const KernelSignature &signature,
     return b.getNamedAttr(name, b.getI64IntegerAttr(value));
   };
   KernelDescription description;
-  description.launches.push_back({name.str(), AttentionKernel::countBlocks(op),
-                                  plan.warps * tile::kWarpSize});
-  description.plan = b.getDictionaryAttr(
-      {b.getNamedAttr("name", b.getStringAttr("attention mma.sync")),
-       number("heads", op.getHeads()), number("query_tile", op.getQueryTile()),
-       number("key_tile", op.getKeyTile()), number("warps", plan.warps),
-       b.getNamedAttr("queries", b.getStringAttr(plan.queriesInRegisters
-                                                     ? "registers"
-                                                     : "shared memory"))});
+  auto launch = [&](StringRef kernel, KernelPart part) {
+    description.launches.push_back(
+        {kernel.str(), AttentionKernel::countBlocks(op, plan, part),
+         plan.warps * tile::kWarpSize});
+  };
+  StringRef planName = "attention mma.sync";
+  if (plan.splitKeys) {
+    planName = "attention mma.sync, split keys";
+    launch(partsName(name), KernelPart::KeyPart);
+    launch(name, KernelPart::Combine);
+    description.workspace = AttentionKernel::getWorkspace(op, plan);
+  } else {
+    launch(name, KernelPart::Whole);
+  }
+  SmallVector<NamedAttribute> fields = {
+      b.getNamedAttr("name", b.getStringAttr(planName)),
+      number("heads", op.getHeads()),
+      number("query_tile", op.getQueryTile()),
+      number("key_tile", op.getKeyTile()),
+      number("warps", plan.warps),
+      b.getNamedAttr("queries", b.getStringAttr(plan.queriesInRegisters
+                                                    ? "registers"
+                                                    : "shared memory"))};
+  if (plan.splitKeys)
+    fields.append({number("split_keys", plan.splitKeys),
+                   number("heads_per_tile", plan.group)});
+  description.plan = b.getDictionaryAttr(fields);
   AttentionKernel::addAlignments(signature, op, description.alignments);
   return description;
 }
@@ -63,6 +84,8 @@ struct AttentionTilesToTilePass
   }
 
   LogicalResult lower(func::FuncOp func) {
+    for (auto op : llvm::to_vector(func.getOps<AttentionTilesOp>()))
+      sinkParameters(op);
     FailureOr<KernelSignature> signature = KernelSignature::get(func);
     if (failed(signature))
       return failure();
@@ -72,7 +95,7 @@ struct AttentionTilesToTilePass
           "is no attention on tiles (--linattn-tile-attention makes it)");
     if (failed(AttentionKernel::check(op)) || failed(RegionEmitter::check(op)))
       return failure();
-    FailureOr<AttentionPlan> plan = planAttention(op, warps);
+    FailureOr<AttentionPlan> plan = planAttention(op, warps, splitKeys);
     if (failed(plan))
       return failure();
     foldScales(op);
@@ -81,7 +104,15 @@ struct AttentionTilesToTilePass
     auto module =
         gpu::GPUModuleOp::create(builder, func.getLoc(), func.getName());
     builder.setInsertionPointToStart(&module.getBodyRegion().front());
-    AttentionKernel(*signature, *plan, builder).run(func.getName());
+    auto build = [&](KernelPart part, StringRef name) {
+      AttentionKernel(*signature, *plan, part, builder).run(name);
+    };
+    if (plan->splitKeys) {
+      build(KernelPart::KeyPart, partsName(func.getName()));
+      build(KernelPart::Combine, func.getName());
+    } else {
+      build(KernelPart::Whole, func.getName());
+    }
     module->setAttr(kKernelAttr, signature->describe(describe(
                                      *signature, func.getName(), op, *plan)));
     func.erase();

@@ -223,7 +223,49 @@ Value RegionEmitter::exponential(math::ExpOp exp) {
                               arith::FastMathFlags::afn);
 }
 
+/// Bounds of columns by row, where rows are heads of tokens.
+Value RegionEmitter::groupedMask(RankedTensorType type) {
+  RankedTensorType numbers = type.clone(builder.getI32Type());
+  auto iota = [&](RankedTensorType vector) -> Value {
+    return tile::IotaOp::create(builder, loc, vector, uint64_t(0));
+  };
+  Value tokens = iota(tile::getRowType(numbers));
+  Value group = arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(cast<RankedTensorType>(tokens.getType()),
+                             builder.getI32IntegerAttr(plan.group)));
+  tokens = arith::DivUIOp::create(builder, loc, tokens, group);
+  Value columns = tile::SplatColOp::create(builder, loc, numbers,
+                                           iota(tile::getColType(numbers)));
+  Value mask;
+  auto require = [&](arith::CmpIPredicate predicate, Value bound, bool byRow) {
+    if (!bound)
+      return;
+    bound =
+        arith::IndexCastOp::create(builder, loc, builder.getI32Type(), bound);
+    Value bounds;
+    if (byRow) {
+      Value rows = splat(bound, cast<RankedTensorType>(tokens.getType()));
+      bounds = tile::SplatRowOp::create(
+          builder, loc, numbers,
+          arith::AddIOp::create(builder, loc, tokens, rows));
+    } else {
+      bounds = splat(bound, numbers);
+    }
+    Value holds =
+        arith::CmpIOp::create(builder, loc, predicate, columns, bounds);
+    mask = mask ? arith::AndIOp::create(builder, loc, mask, holds).getResult()
+                : holds;
+  };
+  require(arith::CmpIPredicate::sle, allowed.upper, /*byRow=*/true);
+  require(arith::CmpIPredicate::sge, allowed.lower, /*byRow=*/true);
+  require(arith::CmpIPredicate::slt, allowed.columns, /*byRow=*/false);
+  return mask;
+}
+
 Value RegionEmitter::allowedMask(RankedTensorType type) {
+  if (plan.group > 1 && (allowed.upper || allowed.lower))
+    return groupedMask(type);
   return tile::BandOp::create(builder, loc, type, allowed.lower, allowed.upper,
                               allowed.columns);
 }
@@ -337,6 +379,24 @@ Value RegionEmitter::loadVector(Value tensor, bool alongRows) {
                               ArrayRef<int64_t>{0}, ValueRange{size});
 }
 
+/// A vector of a tensor with more dimensions.
+Value RegionEmitter::loadSlice(tensor::ExtractSliceOp slice, bool alongRows) {
+  RankedTensorType type = tensorOf(slice.getResult());
+  SmallVector<Value> indices;
+  for (OpFoldResult offset : slice.getMixedOffsets()) {
+    if (auto attr = dyn_cast<Attribute>(offset))
+      indices.push_back(arith::ConstantIndexOp::create(
+          builder, loc, cast<IntegerAttr>(attr).getInt()));
+    else
+      indices.push_back(getScalar(cast<Value>(offset)));
+  }
+  int64_t inner = indices.size() - 1;
+  Value size = arith::ConstantIndexOp::create(builder, loc, type.getDimSize(0));
+  return tile::LoadOp::create(builder, loc, plan.getVectorType(type, alongRows),
+                              memories.lookup(slice.getSource()), indices,
+                              ArrayRef<int64_t>{inner}, ValueRange{size});
+}
+
 Value RegionEmitter::makeVector(Value value, bool alongRows) {
   RankedTensorType type = plan.getVectorType(tensorOf(value), alongRows);
   if (auto attr = splatOf(value))
@@ -355,6 +415,7 @@ Value RegionEmitter::makeVector(Value value, bool alongRows) {
         return splat(getScalar(op.getInput()), type);
       })
       .Case([&](linalg::ReduceOp op) { return reduceRows(op); })
+      .Case([&](tensor::ExtractSliceOp op) { return loadSlice(op, alongRows); })
       .Default([&](Operation *) {
         auto get = [&](Value operand) { return getVector(operand, alongRows); };
         // In every step, as for matrices.
@@ -538,6 +599,18 @@ static LogicalResult checkOperation(AttentionTilesOp op, Operation &inner) {
             inner.getParentRegion()))
       return success();
     return refuse(&inner, "elements are those of tensors from outside");
+  }
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(inner)) {
+    ArrayRef<int64_t> sizes = slice.getStaticSizes();
+    bool isVector =
+        slice.getType().getRank() == 1 && slice.hasUnitStride() &&
+        llvm::all_of(sizes.drop_back(), [](int64_t size) { return size == 1; });
+    if (isVector && isa<BlockArgument>(slice.getSource()) &&
+        slice.getSource().getParentRegion()->isProperAncestor(
+            inner.getParentRegion()))
+      return success();
+    return refuse(&inner, "slices are vectors along the last dimension of "
+                          "tensors from outside");
   }
   if (isa<linalg::BroadcastOp, linalg::FillOp, tensor::EmptyOp>(inner) ||
       isElementwise(&inner))

@@ -18,12 +18,14 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 
 namespace linattn::attention_to_tile {
 
 /// Which pairs of a key tile are allowed: of query row i and key column j those
-/// with lower <= j - i <= upper and j < columns (indices; null: any).
+/// with lower <= j - i <= upper and j < columns (indices; null: any). With
+/// several heads to a token, i is the row's token.
 struct AllowedPairs {
   mlir::Value lower, upper, columns;
   /// An i1, the same in all threads: some pair is not allowed. Null: never.
@@ -98,10 +100,12 @@ private:
   Value exponential(mlir::math::ExpOp op);
   Value selectAllowed(mlir::arith::SelectOp op);
   Value allowedMask(mlir::RankedTensorType type);
+  Value groupedMask(mlir::RankedTensorType type);
   Value broadcast(mlir::linalg::BroadcastOp op);
   Value reduceRows(mlir::linalg::ReduceOp op);
   /// A vector that the region reads from outside.
   Value loadVector(Value tensor, bool alongRows);
+  Value loadSlice(mlir::tensor::ExtractSliceOp slice, bool alongRows);
   /// Makes the product and all others that can go with it.
   void makeProducts(mlir::linalg::MatmulOp op);
 

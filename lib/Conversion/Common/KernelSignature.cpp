@@ -70,6 +70,11 @@ FailureOr<KernelSignature> KernelSignature::get(func::FuncOp func) {
             "between arguments and results");
       signature.op = recurrence;
     } else if (!makesConstantState(inner)) {
+      if (!func.getOps<AttentionTilesOp>().empty())
+        return inner.emitOpError(
+            "is no part of a kernel, which is one attention between arguments "
+            "and results, after what makes a number per head of arguments "
+            "(projections are kernels of their own, or compile for the CPU)");
       return inner.emitOpError(
           "is no part of a kernel, which is one recurrence between "
           "arguments and results (move it into the step, or compile for the "

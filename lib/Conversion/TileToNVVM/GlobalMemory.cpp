@@ -56,9 +56,11 @@ namespace {
 class TileAccess {
 public:
   TileAccess(Emitter &e, Value memref, ValueRange indices,
-             ArrayRef<int64_t> dims, ValueRange bounds, ArrayRef<int64_t> shape)
+             ArrayRef<int64_t> dims, ValueRange bounds, ArrayRef<int64_t> shape,
+             int64_t group)
       : e(e), array(e.arrays.lookup(memref)),
-        bytes(bytesOf(array.type.getElementType())), dims(dims), shape(shape) {
+        bytes(bytesOf(array.type.getElementType())), group(group), dims(dims),
+        shape(shape) {
     base = basePointer(e, array, indices);
     for (auto [bound, size] : llvm::zip(bounds, shape))
       limits.push_back(limitOf(bound, size));
@@ -84,11 +86,30 @@ public:
     Value offset = e.hoisted([&] {
       Value sum = e.i64(0);
       for (auto [axis, position] : llvm::enumerate(positions))
-        sum = e.addI(sum, e.mulI(e.toI64(position), strideBytes(axis)));
+        sum = e.addI(sum, distance(axis, position));
       return sum;
     });
     return e.advance(base, offset);
   }
+
+  /// The same, `more` elements on along each axis, from a pointer to the
+  /// element at the positions.
+  Value pointer(Value first, ArrayRef<Value> positions,
+                ArrayRef<int64_t> more) {
+    if (!isGrouped()) {
+      for (auto [axis, count] : llvm::enumerate(more))
+        first = advance(first, axis, count);
+      return first;
+    }
+    SmallVector<Value> places;
+    for (size_t axis = 0; axis < more.size(); ++axis)
+      places.push_back(e.hoisted(
+          [&] { return e.addI(positions[axis], e.i32(more[axis])); }));
+    return pointer(places);
+  }
+
+  /// Whether rows fill two dimensions: then no distance is that of all rows.
+  bool isGrouped() const { return group > 1; }
 
   /// A pointer `count` elements on along an axis.
   Value advance(Value pointer, size_t axis, int64_t count) {
@@ -110,9 +131,19 @@ private:
   }
 
   /// The bytes from one element to the next along an axis.
-  Value strideBytes(size_t axis) {
-    return e.hoisted(
-        [&] { return e.mulI(array.strides[dims[axis]], e.i64(bytes)); });
+  Value strideBytes(size_t axis) { return strideOf(dims[axis]); }
+  Value strideOf(int64_t dim) {
+    return e.hoisted([&] { return e.mulI(array.strides[dim], e.i64(bytes)); });
+  }
+
+  /// The bytes from the first element to the one at a position.
+  Value distance(size_t axis, Value position) {
+    if (axis != 0 || !isGrouped())
+      return e.mulI(e.toI64(position), strideBytes(axis));
+    Value inner = e.mulI(e.toI64(e.remI(position, group)), strideBytes(0));
+    Value outer =
+        e.mulI(e.toI64(e.divI(position, group)), strideOf(dims[0] - 1));
+    return e.addI(inner, outer);
   }
 
   /// At most the tile's size, so that it fits in 32 bits.
@@ -130,7 +161,7 @@ private:
 
   Emitter &e;
   GlobalArray array;
-  int64_t bytes;
+  int64_t bytes, group;
   SmallVector<int64_t> dims, shape;
   Value base;
   SmallVector<Value> limits;
@@ -158,20 +189,18 @@ forEachElement(Emitter &e, TileAccess &access, RankedTensorType type,
     SmallVector<int64_t> more = {at.row, at.column};
     if (type.getRank() == 1)
       more = {alongRows ? at.row : at.column};
-    Value inside, pointer = first;
-    for (size_t axis = 0; axis < positions.size(); ++axis) {
-      pointer = access.advance(pointer, axis, more[axis]);
+    Value inside;
+    for (size_t axis = 0; axis < positions.size(); ++axis)
       inside =
           e.both(inside, access.isInside(axis, positions[axis], more[axis]));
-    }
-    move(i, inside, pointer);
+    move(i, inside, access.pointer(first, positions, more));
   }
 }
 
 LogicalResult linattn::tilenvvm::emitLoad(Emitter &e, LoadOp op) {
   auto type = cast<RankedTensorType>(op.getType());
   TileAccess access(e, op.getSource(), op.getIndices(), op.getDims(),
-                    op.getBounds(), type.getShape());
+                    op.getBounds(), type.getShape(), op.getGroup());
   Registers elements;
   Type element = type.getElementType();
   forEachElement(e, access, type, [&](int64_t, Value inside, Value pointer) {
@@ -187,7 +216,7 @@ LogicalResult linattn::tilenvvm::emitLoad(Emitter &e, LoadOp op) {
 static LogicalResult storeRegisters(Emitter &e, StoreOp op) {
   auto type = cast<RankedTensorType>(op.getValue().getType());
   TileAccess access(e, op.getTarget(), op.getIndices(), op.getDims(),
-                    op.getBounds(), type.getShape());
+                    op.getBounds(), type.getShape(), op.getGroup());
   Registers elements = e.unpack(e.fragments.lookup(op.getValue()));
   Value writes = e.isWriter(type);
   forEachElement(e, access, type,
@@ -253,6 +282,9 @@ static void forEachTurn(Emitter &e, TileAccess &access, Pieces pieces,
       turn.global = access.pointer({turn.row, turn.column});
     else if (isStart)
       turn.global = access.pointer({turn.column});
+    else if (access.isGrouped())
+      turn.global = access.pointer(turn.global, {turn.row, turn.column},
+                                   {turn.moreRows, 0});
     else
       turn.global = access.advance(turn.global, 0, rowsPerTurn);
     move(turn);
@@ -285,7 +317,7 @@ LogicalResult linattn::tilenvvm::emitLoadAsync(Emitter &e, LoadAsyncOp op) {
   SmemTile tile = e.tiles.lookup(op.getTarget());
   ArrayRef<int64_t> shape = tile.type.getShape();
   TileAccess access(e, op.getSource(), op.getIndices(), op.getDims(),
-                    op.getBounds(), shape);
+                    op.getBounds(), shape, op.getGroup());
   int64_t elementBytes = access.elementBytes();
   Pieces pieces = piecesOf(e, shape, elementBytes, op.getAlign());
   if (pieces.bytes < 4)
@@ -323,7 +355,7 @@ static LogicalResult storeTile(Emitter &e, StoreOp op) {
            << tile.type;
   ArrayRef<int64_t> shape = tile.type.getShape();
   TileAccess access(e, op.getTarget(), op.getIndices(), op.getDims(),
-                    op.getBounds(), shape);
+                    op.getBounds(), shape, op.getGroup());
   size_t inner = shape.size() - 1;
   int64_t elementBytes = access.elementBytes();
   int64_t align = std::max<int64_t>(op.getAlign(), elementBytes);

@@ -53,7 +53,8 @@ static Type elementOf(Type type) {
 /// What load, store and load_async have in common.
 static LogicalResult verifyAccess(Operation *op, MemRefType memref,
                                   size_t numIndices, ArrayRef<int64_t> dims,
-                                  size_t numBounds, Type tile) {
+                                  size_t numBounds, Type tile,
+                                  int64_t group = 1) {
   size_t rank = shapeOf(tile).size();
   if (numIndices != size_t(memref.getRank()))
     return op->emitOpError("has one index per dimension of ")
@@ -72,6 +73,11 @@ static LogicalResult verifyAccess(Operation *op, MemRefType memref,
   if (numBounds != 0 && numBounds != rank)
     return op->emitOpError("has a bound for each of the tile's ")
            << rank << " dimensions or none, got " << numBounds;
+  if (group < 1 || (group > 1 && dims.front() == 0))
+    return op->emitOpError("a group is positive, and one of several rows runs "
+                           "along a dimension that is not the first, got "
+                           "group = ")
+           << group << " and dims = [" << dims << "]";
   if (memref.getElementType() != elementOf(tile))
     return op->emitOpError("element types are equal, got ")
            << memref.getElementType() << " and " << elementOf(tile);
@@ -81,7 +87,7 @@ static LogicalResult verifyAccess(Operation *op, MemRefType memref,
 LogicalResult LoadOp::verify() {
   return verifyAccess(*this, cast<MemRefType>(getSource().getType()),
                       getIndices().size(), getDims(), getBounds().size(),
-                      getResult().getType());
+                      getResult().getType(), getGroup());
 }
 
 LogicalResult StoreOp::verify() {
@@ -89,7 +95,7 @@ LogicalResult StoreOp::verify() {
     return emitOpError("align is 16, 8, 4 or 2, got ") << int64_t(getAlign());
   return verifyAccess(*this, cast<MemRefType>(getTarget().getType()),
                       getIndices().size(), getDims(), getBounds().size(),
-                      getValue().getType());
+                      getValue().getType(), getGroup());
 }
 
 /// Copies in the background move whole tiles, row by row.
@@ -111,7 +117,8 @@ static LogicalResult verifyBackground(Operation *op, MemRefType memref,
 LogicalResult LoadAsyncOp::verify() {
   auto memref = cast<MemRefType>(getSource().getType());
   if (failed(verifyAccess(*this, memref, getIndices().size(), getDims(),
-                          getBounds().size(), getTarget().getType())))
+                          getBounds().size(), getTarget().getType(),
+                          getGroup())))
     return failure();
   if (!llvm::is_contained({4u, 8u, 16u}, getAlign()))
     return emitOpError("align is 16, 8 or 4, got ") << int64_t(getAlign());

@@ -40,6 +40,10 @@ def Tile_LoadOp : Tile_GlobalOp<"load"> {
     strides: for vectors and for what is loaded once; tiles of tokens come by
     `load_async`.
 
+    With `group = g` rows fill two dimensions: g of them run along dims[0], the next
+    g along it again one further in the dimension before it (heads that share keys,
+    of one token and then of the next).
+
     Example (64 gates of one head):
 
     ```mlir
@@ -53,12 +57,14 @@ def Tile_LoadOp : Tile_GlobalOp<"load"> {
     * (load_c2) `dims` names a dimension of the memref for each of the tile's, in
       any order; bounds are given for all or none.
     * (load_c3) Element types are equal.
+    * (load_c5) A group is positive; one of several rows runs along a dimension
+      that is not the first.
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Variadic<Index>:$indices,
-    DenseI64ArrayAttr:$dims, Variadic<Index>:$bounds);
+    DenseI64ArrayAttr:$dims, Variadic<Index>:$bounds, DefaultValuedAttr<I64Attr, "1">:$group);
   let results = (outs Tile_Fragment:$result);
   let assemblyFormat = [{
-    $source `[` $indices `]` `dims` `=` $dims (`bounds` `(` $bounds^ `)`)? attr-dict
+    $source `[` $indices `]` `dims` `=` $dims (`bounds` `(` $bounds^ `)`)? (`group` `=` $group^)? attr-dict
     `:` type($source) `->` type($result)
   }];
 }
@@ -78,16 +84,17 @@ def Tile_StoreOp : Tile_GlobalOp<"store"> {
         : !tile.smem<64x64xbf16, swizzle = 128>, memref<?x?x32x128xbf16, strided<[?, ?, ?, 1]>>
     ```
 
-    Constraints: those of `load` (store_c1 to store_c3), and
+    Constraints: those of `load` (store_c1 to store_c3, store_c5), and
 
     * (store_c4) align is 16, 8, 4 or 2.
   }];
   let arguments = (ins Arg<Tile_Operand, "", [MemRead]>:$value,
     Arg<AnyMemRef, "", [MemWrite]>:$target, Variadic<Index>:$indices,
-    DenseI64ArrayAttr:$dims, Variadic<Index>:$bounds, DefaultValuedAttr<I64Attr, "16">:$align);
+    DenseI64ArrayAttr:$dims, Variadic<Index>:$bounds, DefaultValuedAttr<I64Attr, "16">:$align,
+    DefaultValuedAttr<I64Attr, "1">:$group);
   let assemblyFormat = [{
     $value `,` $target `[` $indices `]` `dims` `=` $dims (`bounds` `(` $bounds^ `)`)?
-    (`align` `=` $align^)? attr-dict
+    (`align` `=` $align^)? (`group` `=` $group^)? attr-dict
     `:` type($value) `,` type($target)
   }];
 }
@@ -116,9 +123,11 @@ def Tile_LoadAsyncOp : Tile_GlobalOp<"load_async"> {
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Variadic<Index>:$indices,
     DenseI64ArrayAttr:$dims, Variadic<Index>:$bounds, Arg<Tile_Smem, "", [MemWrite]>:$target,
-    DefaultValuedAttr<I64Attr, "16">:$align, UnitAttr:$multicast);
+    DefaultValuedAttr<I64Attr, "16">:$align, UnitAttr:$multicast,
+    DefaultValuedAttr<I64Attr, "1">:$group);
   let assemblyFormat = [{
     $source `[` $indices `]` `dims` `=` $dims (`bounds` `(` $bounds^ `)`)? (`align` `=` $align^)?
+    (`group` `=` $group^)?
     (`multicast` $multicast^)? `into` $target attr-dict
     `:` type($source) `,` type($target)
   }];
