@@ -120,41 +120,42 @@ static constexpr StringLiteral kAttentionPlans[] = {
 /// tiles would be small.
 static constexpr int64_t kDecodeQueries = 16;
 
+/// Bytes of a key of one head up to which 32 of them are a stage.
+static constexpr int64_t kNarrowKey = 256;
+
 /// Plans of decoding: few queries, heads that share keys in one query tile, and
 /// small stages, so that several blocks of a multiprocessor have loads on their
 /// way (of 16-bit keys of width 128 a stage is 16 KiB: four blocks, two stages
 /// each).
 static SmallVector<std::string> makeDecodePlans(ModuleOp isolated) {
-  int64_t rows = 0;
-  isolated.walk([&](Operation *op) {
-    Value query, value, seqlens;
-    if (auto softmax = dyn_cast<SoftmaxAttentionOp>(op)) {
-      query = softmax.getQuery();
-      value = softmax.getValue();
-      seqlens = softmax.getSeqlens();
-    } else if (auto diff = dyn_cast<DiffAttentionOp>(op)) {
-      query = diff.getQuery();
-      value = diff.getValue();
-      seqlens = diff.getSeqlens();
-    } else {
+  int64_t rows = 0, keyBytes = 0;
+  auto look = [&](auto op) {
+    auto query = cast<RankedTensorType>(op.getQuery().getType());
+    auto value = cast<RankedTensorType>(op.getValue().getType());
+    int64_t time = query.getDimSize(op.getSeqlens() ? 0 : 1);
+    if (ShapedType::isDynamic(time) || time > kDecodeQueries)
       return;
-    }
-    auto type = cast<RankedTensorType>(query.getType());
-    int64_t time = type.getDimSize(seqlens ? 0 : 1);
-    int64_t heads = type.getDimSize(type.getRank() - 2);
-    auto values = cast<RankedTensorType>(value.getType());
-    if (!ShapedType::isDynamic(time) && time <= kDecodeQueries)
-      rows = time * (heads / values.getDimSize(values.getRank() - 2));
-  });
+    int64_t headDim = query.getRank() - 2;
+    rows = time *
+           (query.getDimSize(headDim) / value.getDimSize(value.getRank() - 2));
+    keyBytes = std::max(query.getShape().back(), value.getShape().back()) *
+               query.getElementTypeBitWidth() / 8;
+  };
+  isolated.walk([&](SoftmaxAttentionOp op) { look(op); });
+  isolated.walk([&](DiffAttentionOp op) { look(op); });
   if (rows == 0)
     return {};
-  std::string tile = std::to_string(
-      std::clamp<int64_t>(llvm::PowerOf2Ceil(rows), /*lo=*/16, /*hi=*/64));
+  std::string tile =
+      "query-tile=" +
+      std::to_string(std::clamp<int64_t>(llvm::PowerOf2Ceil(rows), 16, 64));
   SmallVector<std::string> plans;
-  for (StringRef rest :
-       {"key-tile=32 stages=3", "key-tile=16 stages=3", "key-tile=16 stages=2"})
-    plans.push_back("query-tile=" + tile + " " + rest.str() +
-                    " split-keys=1024");
+  auto add = [&](StringRef keys) {
+    plans.push_back(tile + " " + keys.str() + " split-keys=1024");
+  };
+  if (keyBytes <= kNarrowKey)
+    add("key-tile=32 stages=3");
+  add("key-tile=16 stages=3");
+  add("key-tile=16 stages=2");
   return plans;
 }
 

@@ -162,8 +162,10 @@ CASES = [
 ]
 for number, case in enumerate(CASES):
     check(number, *case)
-# Both maps of a differential attention, whose heads have tiles of their own.
+# Both maps of a differential attention: lambda by head asks for the head, lambda by
+# token does not.
 count = len(CASES)
 check(count, SMALL, (2, 2), (64, 128), [(2, 90)] * 2, "causal", "", 1, "v1")
 check(count + 1, SMALL, (4, 2), (32, 64), [(1, 90), (2, 3)], "causal", "", 1, "v1")
-check(count + 2, SMALL, (4, 2), (64, 64), [(3, 70)], "causal", "", 1, "v2")
+check(count + 2, SMALL, (4, 2), (64, 64), [(3, 70)], "causal", "", 2, "v2")
+check(count + 3, SMALL, (4, 1), (32, 64), [(1, 90), (2, 3), (9, 50)], "causal", "", 4, "v2")

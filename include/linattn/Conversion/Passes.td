@@ -365,8 +365,7 @@ def AttentionTilesToTile : Pass<"linattn-attention-tiles-to-tile", "::mlir::Modu
 
     and runs `finish`. The query heads that share a head of keys are rows of one
     query tile, so that the cache is read once; where the regions ask for the head
-    or the place of a query, or a head reads others than the one after the last
-    head's, each head has tiles of its own. The parts of a sequence are equally long,
+    or the place of a query, each head has tiles of its own. The parts of a sequence are equally long,
     in whole key tiles; one of several query tiles has fewer parts.
 
     Before:

@@ -3,6 +3,7 @@
 #include "AttentionKernel.h"
 
 #include "../Common/PackedTiles.h"
+#include "HeadGroups.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -308,6 +309,10 @@ static AffineMap mapOf(ArrayAttr maps, unsigned number) {
   return cast<AffineMapAttr>(maps[number]).getValue();
 }
 
+int64_t AttentionKernel::stepOf(AffineMap heads, bool ofKeys) {
+  return ofKeys || plan.group == 1 ? 1 : getHeadStep(heads);
+}
+
 void AttentionKernel::loadRows(ArrayRef<unsigned> operands, bool ofKeys,
                                Value row, Value left, ValueRange tiles) {
   int64_t tokenDim = ofKeys ? op.getHeadDim() - 1 : rowDim();
@@ -323,7 +328,7 @@ void AttentionKernel::loadRows(ArrayRef<unsigned> operands, bool ofKeys,
         ArrayRef<int64_t>{tokenDim, inner},
         ValueRange{left, index(tensorOf(operand).getShape().back())}, smem,
         uint64_t(alignmentOf(tensorOf(operand))), /*multicast=*/false,
-        uint64_t(ofKeys ? 1 : plan.group));
+        uint64_t(ofKeys ? 1 : plan.group), uint64_t(stepOf(map, ofKeys)));
   }
 }
 
@@ -337,7 +342,7 @@ Value AttentionKernel::loadVector(unsigned number, bool ofKeys, Value row,
       plan.getVectorType(tensorOf(operandArg(number, ofKeys)), !ofKeys),
       memoryOf(operand), indicesOf(operand, map, row),
       ArrayRef<int64_t>{tokenDim}, ValueRange{left},
-      uint64_t(ofKeys ? 1 : plan.group));
+      uint64_t(ofKeys ? 1 : plan.group), uint64_t(stepOf(map, ofKeys)));
 }
 
 Value AttentionKernel::makeChannel(ArrayRef<Type> tiles) {

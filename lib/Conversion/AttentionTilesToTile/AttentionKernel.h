@@ -75,6 +75,7 @@ private:
   Value memoryOf(Value operand);
   llvm::SmallVector<Value> indicesOf(Value operand, mlir::AffineMap heads,
                                      Value row);
+  int64_t stepOf(mlir::AffineMap heads, bool ofKeys);
   /// Starts copies of the rows from `row` of matrices into tiles.
   void loadRows(llvm::ArrayRef<unsigned> operands, bool ofKeys, Value row,
                 Value left, mlir::ValueRange tiles);

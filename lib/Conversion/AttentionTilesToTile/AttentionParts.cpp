@@ -162,13 +162,21 @@ static Value expDifference(OpBuilder &builder, Location loc, Value a, Value b) {
                               arith::FastMathFlags::afn);
 }
 
-/// Weighted values come through a channel, parts ahead of their turn.
+/// What a carried value is in shared memory.
+static tile::SmemType sharedTypeOf(const AttentionPlan &plan, Value arg) {
+  auto tensor = cast<RankedTensorType>(arg.getType());
+  if (tensor.getRank() == 2)
+    return plan.getSharedType(tensor);
+  return tile::SmemType::get(tensor.getContext(), tensor.getShape(),
+                             tensor.getElementType(), /*swizzle=*/0);
+}
+
+/// Parts come through a channel, ahead of their turn.
 void AttentionKernel::combineParts(SmallVectorImpl<Value> &carried) {
   auto args = op.getCarriedArgs(op.getStepBlock());
   SmallVector<Type> tiles;
-  for (size_t i = 2; i < args.size(); i += 3)
-    tiles.push_back(
-        plan.getSharedType(cast<RankedTensorType>(args[i].getType())));
+  for (BlockArgument arg : args)
+    tiles.push_back(sharedTypeOf(plan, arg));
   Value channel = makeChannel(tiles);
   emitter.forget();
   auto loop = scf::ForOp::create(builder, loc, index(0), numParts, index(1),
@@ -179,25 +187,26 @@ void AttentionKernel::combineParts(SmallVectorImpl<Value> &carried) {
   Value slot = add(slotBase, number);
   auto acquired = tile::ChannelAcquireOp::create(builder, loc, TypeRange(tiles),
                                                  channel, number);
-  for (auto [i, smem] : llvm::enumerate(acquired.getResults())) {
-    int64_t columns = cast<tile::SmemType>(smem.getType()).getShape().back();
-    tile::LoadAsyncOp::create(
-        builder, loc, buffers[3 * i + 2], slotIndices(slot, 2), slotDims(2),
-        ValueRange{rowsLeft, index(columns)}, smem, kAlign);
+  for (auto [buffer, smem] : llvm::zip_equal(buffers, acquired.getResults())) {
+    ArrayRef<int64_t> shape = cast<tile::SmemType>(smem.getType()).getShape();
+    int64_t rank = shape.size();
+    SmallVector<Value> bounds = {rowsLeft};
+    if (rank == 2)
+      bounds.push_back(index(shape.back()));
+    tile::LoadAsyncOp::create(builder, loc, buffer, slotIndices(slot, rank),
+                              slotDims(rank), bounds, smem, kAlign);
   }
   tile::ChannelCommitOp::create(builder, loc, channel, number);
-  SmallVector<Value> vectors;
-  for (size_t i = 0; i < args.size(); ++i)
-    if (i % 3 != 2)
-      vectors.push_back(tile::LoadOp::create(
-          builder, loc, typeOf(plan, args[i]), buffers[i], slotIndices(slot, 1),
-          slotDims(1), ValueRange{rowsLeft}));
   auto full = tile::ChannelWaitOp::create(builder, loc, TypeRange(tiles),
                                           channel, number, uint64_t(0));
+  auto load = [&](size_t i) -> Value {
+    return tile::LocalLoadOp::create(builder, loc, typeOf(plan, args[i]),
+                                     full.getResult(i));
+  };
   SmallVector<Value> next;
   ValueRange old = loop.getRegionIterArgs();
   for (size_t i = 0; i < args.size(); i += 3) {
-    Value partMax = vectors[i / 3 * 2], partSum = vectors[i / 3 * 2 + 1];
+    Value partMax = load(i), partSum = load(i + 1);
     auto type = cast<RankedTensorType>(partMax.getType());
     auto splat = [&](double value) -> Value {
       return arith::ConstantOp::create(
@@ -224,9 +233,8 @@ void AttentionKernel::combineParts(SmallVectorImpl<Value> &carried) {
                                    arith::MulFOp::create(builder, loc, x, xs),
                                    arith::MulFOp::create(builder, loc, y, ys));
     };
-    Value acc = tile::LocalLoadOp::create(builder, loc, old[i + 2].getType(),
-                                          full.getResult(i / 3));
-    next.append({max, combine(old[i + 1], partSum), combine(old[i + 2], acc)});
+    next.append(
+        {max, combine(old[i + 1], partSum), combine(old[i + 2], load(i + 2))});
   }
   tile::ChannelReleaseOp::create(builder, loc, channel, number);
   scf::YieldOp::create(builder, loc, next);

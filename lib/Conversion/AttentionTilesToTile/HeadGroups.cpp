@@ -19,12 +19,15 @@ static bool knowsRows(Block *block) {
       .wasInterrupted();
 }
 
-static int64_t headOf(Attribute map, int64_t head) {
+static int64_t headOf(AffineMap map, int64_t head) {
   Builder b(map.getContext());
   SmallVector<Attribute> result;
-  (void)cast<AffineMapAttr>(map).getValue().constantFold(b.getIndexAttr(head),
-                                                         result);
+  (void)map.constantFold(b.getIndexAttr(head), result);
   return cast<IntegerAttr>(result.front()).getInt();
+}
+
+int64_t linattn::attention_to_tile::getHeadStep(AffineMap queryHeads) {
+  return headOf(queryHeads, 1) - headOf(queryHeads, 0);
 }
 
 int64_t linattn::attention_to_tile::findHeadGroup(AttentionTilesOp op) {
@@ -33,11 +36,13 @@ int64_t linattn::attention_to_tile::findHeadGroup(AttentionTilesOp op) {
   auto holds = [&](int64_t group) {
     for (int64_t head : llvm::seq<int64_t>(op.getHeads())) {
       int64_t row = head % group;
-      for (Attribute map : op.getKeyHeads())
+      for (AffineMap map : op.getKeyHeads().getAsValueRange<AffineMapAttr>())
         if (headOf(map, head) != headOf(map, head - row))
           return false;
-      for (Attribute map : op.getQueryHeads())
-        if (headOf(map, head) != headOf(map, head - row) + row)
+      for (AffineMap map : op.getQueryHeads().getAsValueRange<AffineMapAttr>())
+        if (getHeadStep(map) < 1 ||
+            headOf(map, head) !=
+                headOf(map, head - row) + row * getHeadStep(map))
           return false;
     }
     return true;

@@ -8,9 +8,12 @@
 namespace linattn::attention_to_tile {
 
 /// How many heads that follow each other can be rows of one query tile: they
-/// read the same keys, and of queries one head after the other. 1 if the
-/// regions ask for the head or the place of a row.
+/// read the same keys, and of queries heads that are equally far apart. 1 if
+/// the regions ask for the head or the place of a row.
 int64_t findHeadGroup(AttentionTilesOp op);
+
+/// How far apart the query heads are that a group of heads reads.
+int64_t getHeadStep(mlir::AffineMap queryHeads);
 
 } // namespace linattn::attention_to_tile
 

@@ -57,10 +57,10 @@ class TileAccess {
 public:
   TileAccess(Emitter &e, Value memref, ValueRange indices,
              ArrayRef<int64_t> dims, ValueRange bounds, ArrayRef<int64_t> shape,
-             int64_t group)
+             int64_t group, int64_t step = 1)
       : e(e), array(e.arrays.lookup(memref)),
-        bytes(bytesOf(array.type.getElementType())), group(group), dims(dims),
-        shape(shape) {
+        bytes(bytesOf(array.type.getElementType())), group(group), step(step),
+        dims(dims), shape(shape) {
     base = basePointer(e, array, indices);
     for (auto [bound, size] : llvm::zip(bounds, shape))
       limits.push_back(limitOf(bound, size));
@@ -109,7 +109,7 @@ public:
   }
 
   /// Whether rows fill two dimensions: then no distance is that of all rows.
-  bool isGrouped() const { return group > 1; }
+  bool isGrouped() const { return group > 1 || step > 1; }
 
   /// A pointer `count` elements on along an axis.
   Value advance(Value pointer, size_t axis, int64_t count) {
@@ -140,7 +140,8 @@ private:
   Value distance(size_t axis, Value position) {
     if (axis != 0 || !isGrouped())
       return e.mulI(e.toI64(position), strideBytes(axis));
-    Value inner = e.mulI(e.toI64(e.remI(position, group)), strideBytes(0));
+    Value row = e.mulI(e.remI(position, group), e.i32(step));
+    Value inner = e.mulI(e.toI64(row), strideBytes(0));
     Value outer =
         e.mulI(e.toI64(e.divI(position, group)), strideOf(dims[0] - 1));
     return e.addI(inner, outer);
@@ -161,7 +162,7 @@ private:
 
   Emitter &e;
   GlobalArray array;
-  int64_t bytes, group;
+  int64_t bytes, group, step;
   SmallVector<int64_t> dims, shape;
   Value base;
   SmallVector<Value> limits;
@@ -200,7 +201,8 @@ forEachElement(Emitter &e, TileAccess &access, RankedTensorType type,
 LogicalResult linattn::tilenvvm::emitLoad(Emitter &e, LoadOp op) {
   auto type = cast<RankedTensorType>(op.getType());
   TileAccess access(e, op.getSource(), op.getIndices(), op.getDims(),
-                    op.getBounds(), type.getShape(), op.getGroup());
+                    op.getBounds(), type.getShape(), op.getGroup(),
+                    op.getStep());
   Registers elements;
   Type element = type.getElementType();
   forEachElement(e, access, type, [&](int64_t, Value inside, Value pointer) {
@@ -317,7 +319,7 @@ LogicalResult linattn::tilenvvm::emitLoadAsync(Emitter &e, LoadAsyncOp op) {
   SmemTile tile = e.tiles.lookup(op.getTarget());
   ArrayRef<int64_t> shape = tile.type.getShape();
   TileAccess access(e, op.getSource(), op.getIndices(), op.getDims(),
-                    op.getBounds(), shape, op.getGroup());
+                    op.getBounds(), shape, op.getGroup(), op.getStep());
   int64_t elementBytes = access.elementBytes();
   Pieces pieces = piecesOf(e, shape, elementBytes, op.getAlign());
   if (pieces.bytes < 4)

@@ -24,9 +24,9 @@
 
 // CHECK:      gpu.func @decode(
 // CHECK:      scf.for %{{.*}} iter_args(%[[M:[a-z0-9_]+]] = {{.*}}, %[[L:[a-z0-9_]+]] = {{.*}}, %[[A:[a-z0-9_]+]] = {{.*}})
-// CHECK:        tile.load_async
-// CHECK:        %[[MJ:[a-z0-9_]+]] = tile.load
-// CHECK:        %[[LJ:[a-z0-9_]+]] = tile.load
+// CHECK-COUNT-3:  tile.load_async
+// CHECK:        %[[MJ:[a-z0-9_]+]] = tile.local_load
+// CHECK:        %[[LJ:[a-z0-9_]+]] = tile.local_load
 // CHECK:        arith.maximumf %[[M]], %[[MJ]]
 // CHECK-COUNT-2: math.exp2
 // CHECK:        arith.mulf %[[L]],

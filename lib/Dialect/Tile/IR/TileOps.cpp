@@ -54,7 +54,7 @@ static Type elementOf(Type type) {
 static LogicalResult verifyAccess(Operation *op, MemRefType memref,
                                   size_t numIndices, ArrayRef<int64_t> dims,
                                   size_t numBounds, Type tile,
-                                  int64_t group = 1) {
+                                  int64_t group = 1, int64_t step = 1) {
   size_t rank = shapeOf(tile).size();
   if (numIndices != size_t(memref.getRank()))
     return op->emitOpError("has one index per dimension of ")
@@ -73,11 +73,11 @@ static LogicalResult verifyAccess(Operation *op, MemRefType memref,
   if (numBounds != 0 && numBounds != rank)
     return op->emitOpError("has a bound for each of the tile's ")
            << rank << " dimensions or none, got " << numBounds;
-  if (group < 1 || (group > 1 && dims.front() == 0))
-    return op->emitOpError("a group is positive, and one of several rows runs "
-                           "along a dimension that is not the first, got "
-                           "group = ")
-           << group << " and dims = [" << dims << "]";
+  if (group < 1 || step < 1 || (group > 1 && dims.front() == 0))
+    return op->emitOpError("groups and steps are positive, and a group of "
+                           "several rows runs along a dimension that is not "
+                           "the first, got group = ")
+           << group << ", step = " << step << " and dims = [" << dims << "]";
   if (memref.getElementType() != elementOf(tile))
     return op->emitOpError("element types are equal, got ")
            << memref.getElementType() << " and " << elementOf(tile);
@@ -87,7 +87,7 @@ static LogicalResult verifyAccess(Operation *op, MemRefType memref,
 LogicalResult LoadOp::verify() {
   return verifyAccess(*this, cast<MemRefType>(getSource().getType()),
                       getIndices().size(), getDims(), getBounds().size(),
-                      getResult().getType(), getGroup());
+                      getResult().getType(), getGroup(), getStep());
 }
 
 LogicalResult StoreOp::verify() {
@@ -117,8 +117,8 @@ static LogicalResult verifyBackground(Operation *op, MemRefType memref,
 LogicalResult LoadAsyncOp::verify() {
   auto memref = cast<MemRefType>(getSource().getType());
   if (failed(verifyAccess(*this, memref, getIndices().size(), getDims(),
-                          getBounds().size(), getTarget().getType(),
-                          getGroup())))
+                          getBounds().size(), getTarget().getType(), getGroup(),
+                          getStep())))
     return failure();
   if (!llvm::is_contained({4u, 8u, 16u}, getAlign()))
     return emitOpError("align is 16, 8 or 4, got ") << int64_t(getAlign());

@@ -40,7 +40,7 @@ func.func @f(%m: memref<?x?x64xf32, strided<[?, ?, 1]>>, %i: index) {
 
 // load_c5
 func.func @group_along_first(%m: memref<?x?x64xf32, strided<[?, ?, 1]>>, %i: index) {
-  // expected-error @below {{'tile.load' op a group is positive, and one of several rows runs along a dimension that is not the first, got group = 4 and dims = [0, 2]}}
+  // expected-error @below {{'tile.load' op groups and steps are positive, and a group of several rows runs along a dimension that is not the first, got group = 4, step = 1 and dims = [0, 2]}}
   %x = tile.load %m[%i, %i, %i] dims = [0, 2] group = 4 : memref<?x?x64xf32, strided<[?, ?, 1]>> -> tensor<64x64xf32, #tile.acc<warps = 4>>
   return
 }

@@ -42,7 +42,8 @@ def Tile_LoadOp : Tile_GlobalOp<"load"> {
 
     With `group = g` rows fill two dimensions: g of them run along dims[0], the next
     g along it again one further in the dimension before it (heads that share keys,
-    of one token and then of the next).
+    of one token and then of the next). With `step = s` the rows of a group are s
+    apart (every other head).
 
     Example (64 gates of one head):
 
@@ -57,15 +58,16 @@ def Tile_LoadOp : Tile_GlobalOp<"load"> {
     * (load_c2) `dims` names a dimension of the memref for each of the tile's, in
       any order; bounds are given for all or none.
     * (load_c3) Element types are equal.
-    * (load_c5) A group is positive; one of several rows runs along a dimension
-      that is not the first.
+    * (load_c5) Groups and steps are positive; a group of several rows runs along a
+      dimension that is not the first.
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Variadic<Index>:$indices,
-    DenseI64ArrayAttr:$dims, Variadic<Index>:$bounds, DefaultValuedAttr<I64Attr, "1">:$group);
+    DenseI64ArrayAttr:$dims, Variadic<Index>:$bounds, DefaultValuedAttr<I64Attr, "1">:$group,
+    DefaultValuedAttr<I64Attr, "1">:$step);
   let results = (outs Tile_Fragment:$result);
   let assemblyFormat = [{
-    $source `[` $indices `]` `dims` `=` $dims (`bounds` `(` $bounds^ `)`)? (`group` `=` $group^)? attr-dict
-    `:` type($source) `->` type($result)
+    $source `[` $indices `]` `dims` `=` $dims (`bounds` `(` $bounds^ `)`)?
+    (`group` `=` $group^)? (`step` `=` $step^)? attr-dict `:` type($source) `->` type($result)
   }];
 }
 
@@ -124,10 +126,10 @@ def Tile_LoadAsyncOp : Tile_GlobalOp<"load_async"> {
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Variadic<Index>:$indices,
     DenseI64ArrayAttr:$dims, Variadic<Index>:$bounds, Arg<Tile_Smem, "", [MemWrite]>:$target,
     DefaultValuedAttr<I64Attr, "16">:$align, UnitAttr:$multicast,
-    DefaultValuedAttr<I64Attr, "1">:$group);
+    DefaultValuedAttr<I64Attr, "1">:$group, DefaultValuedAttr<I64Attr, "1">:$step);
   let assemblyFormat = [{
     $source `[` $indices `]` `dims` `=` $dims (`bounds` `(` $bounds^ `)`)? (`align` `=` $align^)?
-    (`group` `=` $group^)?
+    (`group` `=` $group^)? (`step` `=` $step^)?
     (`multicast` $multicast^)? `into` $target attr-dict
     `:` type($source) `,` type($target)
   }];
