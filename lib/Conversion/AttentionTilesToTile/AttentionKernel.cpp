@@ -124,20 +124,10 @@ Value AttentionKernel::compare(arith::CmpIPredicate predicate, Value a,
 // The kernel
 //===----------------------------------------------------------------------===//
 
-/// Strides of the caller, but a contiguous inner dimension.
-static MemRefType memrefOf(const TensorParameter &tensor) {
-  SmallVector<int64_t> strides(tensor.type.getRank(), ShapedType::kDynamic);
-  if (tensor.contiguousInner)
-    strides.back() = 1;
-  return MemRefType::get(
-      tensor.type.getShape(), tensor.type.getElementType(),
-      StridedLayoutAttr::get(tensor.type.getContext(), 0, strides));
-}
-
 void AttentionKernel::run(StringRef name) {
   SmallVector<Type> types;
   for (const TensorParameter &tensor : signature.getTensors())
-    types.push_back(memrefOf(tensor));
+    types.push_back(tensor.getMemRefType());
   if (part != KernelPart::Whole)
     for (const Workspace &buffer : getWorkspace(op, plan))
       types.push_back(buffer.type);
@@ -148,11 +138,7 @@ void AttentionKernel::run(StringRef name) {
                 builder.getUnitAttr());
   func->setAttr("tile.warps", builder.getI64IntegerAttr(plan.warps));
   func->setAttr("tile.registers", builder.getI64IntegerAttr(plan.registers));
-  DictionaryAttr readOnly = builder.getDictionaryAttr(
-      {builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(),
-                            builder.getUnitAttr()),
-       builder.getNamedAttr(LLVM::LLVMDialect::getReadonlyAttrName(),
-                            builder.getUnitAttr())});
+  DictionaryAttr readOnly = readOnlyAttrs(builder);
   for (auto [i, tensor] : llvm::enumerate(signature.getTensors()))
     if (!tensor.written)
       func.setArgAttrs(i, readOnly);

@@ -82,16 +82,6 @@ Value ChunkKernel::index(int64_t value) {
 // Parameters
 //===----------------------------------------------------------------------===//
 
-/// Strides of the caller, but a contiguous inner dimension.
-static MemRefType memrefOf(const TensorParameter &tensor) {
-  SmallVector<int64_t> strides(tensor.type.getRank(), ShapedType::kDynamic);
-  if (tensor.contiguousInner)
-    strides.back() = 1;
-  return MemRefType::get(
-      tensor.type.getShape(), tensor.type.getElementType(),
-      StridedLayoutAttr::get(tensor.type.getContext(), 0, strides));
-}
-
 DictionaryAttr ChunkKernel::argumentAttrs(unsigned tensor) {
   const TensorParameter &parameter = signature.getTensors()[tensor];
   // A state may be the caller's buffer of its own result.
@@ -100,11 +90,7 @@ DictionaryAttr ChunkKernel::argumentAttrs(unsigned tensor) {
       return {};
   if (parameter.written)
     return {};
-  return builder.getDictionaryAttr(
-      {builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(),
-                            builder.getUnitAttr()),
-       builder.getNamedAttr(LLVM::LLVMDialect::getReadonlyAttrName(),
-                            builder.getUnitAttr())});
+  return readOnlyAttrs(builder);
 }
 
 SmallVector<Workspace> ChunkKernel::getWorkspace() {
@@ -145,7 +131,7 @@ void ChunkKernel::findUsedTokens() {
 gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
   SmallVector<Type> types;
   for (const TensorParameter &tensor : signature.getTensors())
-    types.push_back(memrefOf(tensor));
+    types.push_back(tensor.getMemRefType());
   if (part != KernelPart::Whole)
     for (const Workspace &buffer : getWorkspace())
       types.push_back(buffer.type);

@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -14,6 +15,22 @@
 
 using namespace mlir;
 using namespace linattn;
+
+MemRefType TensorParameter::getMemRefType() const {
+  SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+  if (contiguousInner)
+    strides.back() = 1;
+  return MemRefType::get(type.getShape(), type.getElementType(),
+                         StridedLayoutAttr::get(type.getContext(), 0, strides));
+}
+
+DictionaryAttr linattn::readOnlyAttrs(Builder &builder) {
+  return builder.getDictionaryAttr(
+      {builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(),
+                            builder.getUnitAttr()),
+       builder.getNamedAttr(LLVM::LLVMDialect::getReadonlyAttrName(),
+                            builder.getUnitAttr())});
+}
 
 SmallVector<Value> SequenceOp::getParams() const {
   if (!attention())

@@ -23,7 +23,12 @@ struct TensorParameter {
   bool written;
 
   unsigned numStrides() const { return type.getRank() - contiguousInner; }
+  /// As an argument: strides of the caller, but a contiguous inner dimension.
+  mlir::MemRefType getMemRefType() const;
 };
+
+/// What an argument has that no other names and nobody writes.
+mlir::DictionaryAttr readOnlyAttrs(mlir::Builder &builder);
 
 /// A launch of a kernel: its grid is a size as docs/Artifacts.md has them.
 struct KernelLaunch {
