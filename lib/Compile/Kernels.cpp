@@ -73,12 +73,14 @@ makeTiles(ModuleOp isolated, const KernelOptions &options, StringRef plan) {
 /// Tokens per chunk where nobody asks for another number.
 static constexpr int64_t kDefaultChunk = 64;
 
-/// Whether products of the chunk form have f32 operands.
+/// Whether products of the chunk form have f32 operands: those of f32 tokens,
+/// or between the events of a token.
 static bool hasSingleProducts(ModuleOp isolated, const KernelOptions &options) {
   OwningOpRef<ModuleOp> copy(isolated.clone());
   PassManager passes(isolated.getContext());
   ChunkwisePassOptions chunkwise;
   chunkwise.mma = options.mma;
+  chunkwise.separateEvents = true;
   passes.addPass(createInlinerPass());
   passes.addPass(createChunkwisePass(chunkwise));
   ScopedDiagnosticHandler quiet(isolated.getContext(),
