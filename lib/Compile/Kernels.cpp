@@ -103,7 +103,10 @@ static int64_t getWeight(ModuleOp isolated, const KernelOptions &options) {
              kNarrowState;
     });
   });
-  return (isSingle ? 2 : 1) * (pairs > 8 ? 4 : pairs > 4 ? 2 : 1) *
+  return (isSingle ? 2 : 1) *
+         (pairs > 8   ? 4
+          : pairs > 4 ? 2
+                      : 1) *
          (states > 1 ? 2 : 1);
 }
 
