@@ -93,7 +93,7 @@ TEST(MetricsRoundingModelRaisesLimits) {
     large.limit = large.worstLimit = 5e-3;
     large.model = {error, error};
     large.allowModel();
-    EXPECT(large.limit <= 1e-2 && large.worstLimit <= 1e-2);
+    EXPECT(large.limit <= 5e-2 && large.worstLimit <= 5e-2);
   }
 }
 
