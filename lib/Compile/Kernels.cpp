@@ -32,6 +32,12 @@ static bool isAttention(ModuleOp isolated) {
       .wasInterrupted();
 }
 
+/// Whether the function is a short convolution, which has one form of kernel.
+static bool isShortConv(ModuleOp isolated) {
+  return isolated.walk([](ShortConvOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 /// Adds the pipeline of the function to a kernel on tiles; fails if the plan is
 /// no text of its options.
 template <typename Options>
@@ -202,6 +208,10 @@ static OwningOpRef<ModuleOp> prepare(ModuleOp module, StringRef function,
       return copy;
     }
   OwningOpRef<ModuleOp> isolated = isolateFunction(module, function);
+  if (isShortConv(*isolated)) {
+    onTiles = false;
+    return isolated;
+  }
   // Attention has no token-serial kernel; whoever gives a plan wants to know
   // why there is no kernel by it.
   if (options.lowering == "chunkwise" ||

@@ -16,9 +16,6 @@ using namespace linattn;
 using namespace linattn::device;
 using namespace linattn::simt;
 
-/// Address space of global memory.
-static constexpr unsigned kGlobal = 1;
-
 KernelBuilder::KernelBuilder(const KernelSignature &signature,
                              const KernelPlan &plan,
                              const llvm::DenseSet<Value> &dependent,
@@ -36,50 +33,19 @@ KernelBuilder::KernelBuilder(const KernelSignature &signature,
 //===----------------------------------------------------------------------===//
 
 LogicalResult KernelBuilder::run(Operation *module, StringRef name) {
-  MLIRContext *context = builder.getContext();
-  Type pointer = LLVM::LLVMPointerType::get(context, kGlobal);
-  Type i64 = builder.getI64Type();
-  SmallVector<Type> types;
-  SmallVector<DictionaryAttr> attrs;
-  // Inputs that nothing writes may be loaded through the read-only path.
-  DictionaryAttr readOnly = builder.getDictionaryAttr(
-      {builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(),
-                            builder.getUnitAttr()),
-       builder.getNamedAttr(LLVM::LLVMDialect::getReadonlyAttrName(),
-                            builder.getUnitAttr())});
-  DictionaryAttr none = builder.getDictionaryAttr({});
-  // A state may be the caller's buffer of its own result.
-  llvm::DenseSet<unsigned> ofStates;
-  for (Value state : op.getStates())
-    if (std::optional<unsigned> index = signature.getOperand(state))
-      ofStates.insert(*index);
-  for (auto [i, tensor] : llvm::enumerate(signature.getTensors())) {
-    types.push_back(pointer);
-    bool isState = ofStates.contains(i);
-    attrs.push_back(tensor.written || isState ? none : readOnly);
-    types.append(tensor.numStrides(), i64);
-    attrs.append(tensor.numStrides(), none);
-  }
-  types.append(2, i64);
-  attrs.append(2, none);
-
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(&module->getRegion(0).front());
-  auto kernel = LLVM::LLVMFuncOp::create(
-      builder, frame.loc, name,
-      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types));
-  for (auto [i, dictionary] : llvm::enumerate(attrs))
-    kernel.setArgAttrs(i, dictionary);
   // A step of decoding waits for its state: three blocks of 128 threads keep
   // more of them under way than the two that 183 registers leave room for.
   bool isDecoding = bool(op.getSlots()) && plan.threads <= 128;
-  markKernel(kernel, plan.threads, isDecoding ? 3 : 1);
-  Block *entry = kernel.addEntryBlock(builder);
-  builder.setInsertionPointToStart(entry);
-  auto ret = LLVM::ReturnOp::create(builder, frame.loc, ValueRange());
-  builder.setInsertionPoint(ret);
-
-  bindParameters(*entry);
+  KernelFunction kernel = createKernel(frame, module, name, signature,
+                                       plan.threads, isDecoding ? 3 : 1);
+  tensors = std::move(kernel.tensors);
+  frame.time = kernel.time;
+  numSequences = kernel.numSequences;
+  for (auto [arg, operand] : llvm::zip(op.getTokenArgs(), op.getTokens()))
+    evaluator.bind(arg, tensors[*signature.getOperand(operand)]);
+  for (auto [arg, operand] : llvm::zip(op.getParamArgs(), op.getParams()))
+    evaluator.bind(arg, tensors[*signature.getOperand(operand)]);
   emitPosition();
   shared.begin((name + "_shared").str());
   Value valid = frame.isLess(frame.toI64(frame.sequence), numSequences);
@@ -94,22 +60,6 @@ LogicalResult KernelBuilder::run(Operation *module, StringRef name) {
     frame.when(used, [&] { emitSequence(); });
   });
   return shared.finish(module);
-}
-
-void KernelBuilder::bindParameters(Block &entry) {
-  unsigned next = 0;
-  for (const TensorParameter &parameter : signature.getTensors()) {
-    GlobalTensor tensor{parameter.type, entry.getArgument(next++), {}};
-    for (unsigned i = 0; i < parameter.numStrides(); ++i)
-      tensor.strides.push_back(entry.getArgument(next++));
-    tensors.push_back(tensor);
-  }
-  frame.time = entry.getArgument(next++);
-  numSequences = entry.getArgument(next++);
-  for (auto [arg, operand] : llvm::zip(op.getTokenArgs(), op.getTokens()))
-    evaluator.bind(arg, tensors[*signature.getOperand(operand)]);
-  for (auto [arg, operand] : llvm::zip(op.getParamArgs(), op.getParams()))
-    evaluator.bind(arg, tensors[*signature.getOperand(operand)]);
 }
 
 /// Block index = (sequence * H + head) * slices + slice.

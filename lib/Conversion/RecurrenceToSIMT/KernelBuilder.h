@@ -21,7 +21,6 @@ public:
   int64_t getSharedBytes() const { return shared.getBytes(); }
 
 private:
-  void bindParameters(mlir::Block &entry);
   void emitPosition();
   void emitSequence();
   void emitTokens(llvm::ArrayRef<mlir::Value> initial);
