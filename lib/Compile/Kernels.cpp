@@ -82,25 +82,41 @@ makeTiles(ModuleOp isolated, const KernelOptions &options, StringRef plan) {
 /// Tokens per chunk where nobody asks for another number.
 static constexpr int64_t kDefaultChunk = 64;
 
-/// Whether products of the chunk form have f32 operands.
-static bool hasSingleProducts(ModuleOp isolated, const KernelOptions &options) {
+/// Value columns of a state whose size is felt.
+static constexpr int64_t kNarrowState = 16;
+
+/// What a chunk form asks of registers and shared memory, as a power of two:
+/// f32 operands of products take two numbers, matrices of pairs of events wait
+/// for each other, each state has its rows.
+static int64_t getWeight(ModuleOp isolated, const KernelOptions &options) {
   OwningOpRef<ModuleOp> copy(isolated.clone());
   PassManager passes(isolated.getContext());
   ChunkwisePassOptions chunkwise;
   chunkwise.mma = options.mma;
+  chunkwise.separateEvents = true;
   passes.addPass(createInlinerPass());
   passes.addPass(createChunkwisePass(chunkwise));
   ScopedDiagnosticHandler quiet(isolated.getContext(),
                                 [](Diagnostic &) { return success(); });
   if (failed(passes.run(*copy)))
-    return false;
-  return copy
-      ->walk([](linalg::MatmulOp product) {
-        bool isSingle =
-            getElementTypeOrSelf(product.getInputs()[0].getType()).isF32();
-        return isSingle ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+    return 1;
+  bool isSingle = false;
+  int64_t pairs = 0, states = 0;
+  copy->walk([&](DecayProductOp product) {
+    isSingle |= product.getMma() == MmaPrecision::F32;
+    ++pairs;
+  });
+  copy->walk([&](ChunkedOp chunked) {
+    states = llvm::count_if(chunked.getStates(), [](Value state) {
+      return cast<RankedTensorType>(state.getType()).getShape().back() >
+             kNarrowState;
+    });
+  });
+  return (isSingle ? 2 : 1) *
+         (pairs > 8   ? 4
+          : pairs > 4 ? 2
+                      : 1) *
+         (states > 1 ? 2 : 1);
 }
 
 /// Plans from fast to small: devices have 99 to 227 KiB of shared memory for a
@@ -112,11 +128,16 @@ static constexpr StringLiteral kPlans[] = {"",
                                            "stages=1 chunk=32",
                                            "stages=1 chunk=16"};
 
-/// f32 operands take twice the memory and, in three products of two numbers
-/// each, six times the code: shorter chunks.
-static constexpr StringLiteral kSinglePlans[] = {
+/// Of weight 2, such as f32 operands, which take twice the memory and, in three
+/// products of two numbers each, six times the code: shorter chunks.
+static constexpr StringLiteral kHeavyPlans[] = {
     "chunk=32", "stages=1 chunk=32", "stages=1 chunk=32 slice=32",
     "stages=1 chunk=16", "stages=1 chunk=16 slice=32"};
+
+/// Of more.
+static constexpr StringLiteral kHeaviestPlans[] = {
+    "chunk=16", "stages=1 chunk=16", "stages=1 chunk=16 slice=32",
+    "stages=1 chunk=16 slice=16"};
 
 /// The same of attention, whose tiles must fit the registers too.
 static constexpr StringLiteral kAttentionPlans[] = {
@@ -181,11 +202,13 @@ static OwningOpRef<ModuleOp> makeTiles(ModuleOp isolated,
   if (isAttention(isolated)) {
     plans = makeDecodePlans(isolated);
     use(kAttentionPlans);
-  } else if (options.chunk == kDefaultChunk &&
-             hasSingleProducts(isolated, options)) {
-    use(kSinglePlans);
-  } else {
+  } else if (options.chunk != kDefaultChunk) {
     use(kPlans);
+  } else {
+    int64_t weight = getWeight(isolated, options);
+    use(weight == 1   ? ArrayRef(kPlans)
+        : weight == 2 ? ArrayRef(kHeavyPlans)
+                      : ArrayRef(kHeaviestPlans));
   }
   {
     // What goes wrong under the last plan is reported.

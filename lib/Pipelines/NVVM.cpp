@@ -85,6 +85,8 @@ void linattn::buildChunkwiseToTilePipeline(
   ChunkwisePassOptions chunkwise;
   chunkwise.chunk = options.chunk;
   chunkwise.mma = options.mma;
+  // Tiles hold whole matrices: every other row of one is no tile.
+  chunkwise.separateEvents = true;
   pm.addPass(createChunkwisePass(chunkwise));
   if (options.hoist)
     pm.addPass(createHoistChunkPass());

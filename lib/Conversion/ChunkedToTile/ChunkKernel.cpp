@@ -38,16 +38,16 @@ static int64_t alignmentOf(RankedTensorType type) {
 }
 
 LogicalResult ChunkKernel::check(ChunkedOp op) {
-  for (auto [i, arg] : llvm::enumerate(op.getTokenArgs())) {
-    RankedTensorType type = tensorOf(arg);
+  for (const TokenTile &token : getTokenTiles(op)) {
+    RankedTensorType type = tensorOf(token.value);
     if (type.getRank() > 2)
       return op.emitOpError("has no form on tiles yet: token operand ")
-             << i << " has several rows per token (the token-serial kernel "
-             << "runs it)";
+             << token.operand << " has several rows per token that are not "
+             << "taken one by one (the token-serial kernel runs it)";
     if (type.getRank() == 2 && alignmentOf(type) < 4)
       return op.emitOpError("has no form on tiles yet: token operand ")
-             << i << " has " << type.getShape().back() << " elements of "
-             << type.getElementType()
+             << token.operand << " has " << type.getShape().back()
+             << " elements of " << type.getElementType()
              << " per token, no multiple of 4 bytes (the token-serial kernel "
                 "runs it)";
   }
@@ -62,9 +62,10 @@ static int64_t storeAlignmentOf(RankedTensorType type) {
 
 void ChunkKernel::addAlignments(const KernelSignature &signature, ChunkedOp op,
                                 llvm::DenseMap<unsigned, int64_t> &alignments) {
-  for (auto [operand, arg] : llvm::zip(op.getTokens(), op.getTokenArgs()))
-    if (tensorOf(arg).getRank() == 2)
-      alignments[*signature.getOperand(operand)] = alignmentOf(tensorOf(arg));
+  for (const TokenTile &token : getTokenTiles(op))
+    if (tensorOf(token.value).getRank() == 2)
+      alignments[*signature.getOperand(op.getTokens()[token.operand])] =
+          alignmentOf(tensorOf(token.value));
   auto yield = op.getBlock()->getTerminator();
   for (unsigned number : llvm::seq(op.getNumOutputs())) {
     RankedTensorType type = tensorOf(yield->getOperand(number));
@@ -106,7 +107,7 @@ SmallVector<Workspace> ChunkKernel::getWorkspace() {
   return result;
 }
 
-/// The token arguments that what the kernel makes depends on.
+/// The tokens that what the kernel makes depends on.
 void ChunkKernel::findUsedTokens() {
   DenseSet<Value> given, seen;
   SmallVector<Value> todo;
@@ -121,11 +122,13 @@ void ChunkKernel::findUsedTokens() {
     Value value = emitter.strip(todo.pop_back_val());
     if (given.contains(value) || !seen.insert(value).second)
       continue;
-    if (Operation *inner = value.getDefiningOp())
+    if (Operation *inner = value.getDefiningOp();
+        inner && !isTokenTile(op, value))
       llvm::append_range(todo, inner->getOperands());
-    else if (llvm::is_contained(op.getTokenArgs(), value))
-      usedTokens.insert(value);
   }
+  for (const TokenTile &token : getTokenTiles(op))
+    if (seen.contains(token.value))
+      usedTokens.push_back(token);
 }
 
 gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
@@ -277,10 +280,10 @@ void ChunkKernel::emitSequence() {
 
 void ChunkKernel::createChannel() {
   SmallVector<Type> tiles;
-  for (auto [i, arg] : llvm::enumerate(op.getTokenArgs()))
-    if (tensorOf(arg).getRank() == 2 && usedTokens.contains(arg)) {
-      asyncTokens.push_back(i);
-      tiles.push_back(emitter.getSharedType(arg));
+  for (const TokenTile &token : usedTokens)
+    if (tensorOf(token.value).getRank() == 2) {
+      asyncTokens.push_back(token);
+      tiles.push_back(emitter.getSharedType(token.value));
     }
   if (part == KernelPart::Chain)
     for (Value value : offChain)
@@ -398,21 +401,25 @@ void ChunkKernel::emitChunks(ArrayRef<Value> initial,
 // Tokens and parameters
 //===----------------------------------------------------------------------===//
 
-void ChunkKernel::loadTokens(Value i) {
-  unsigned tokenDim = op.getHeadDim() - 1;
-  auto indicesOf = [&](unsigned token) {
-    RankedTensorType type = tensorOf(op.getTokens()[token]);
-    SmallVector<Value> indices;
-    if (!op.isPacked())
-      indices.push_back(sequence);
-    indices.push_back(firstToken);
-    indices.push_back(operandHead(type.getDimSize(op.getHeadDim())));
-    return indices;
-  };
-  auto memoryOf = [&](unsigned token) {
-    return tensors[*signature.getOperand(op.getTokens()[token])];
-  };
+Value ChunkKernel::tokenMemory(const TokenTile &token) {
+  return tensors[*signature.getOperand(op.getTokens()[token.operand])];
+}
 
+/// Where the first token of the chunk stands.
+SmallVector<Value> ChunkKernel::tokenIndices(const TokenTile &token) {
+  RankedTensorType type = tensorOf(op.getTokens()[token.operand]);
+  SmallVector<Value> indices;
+  if (!op.isPacked())
+    indices.push_back(sequence);
+  indices.push_back(firstToken);
+  indices.push_back(operandHead(type.getDimSize(op.getHeadDim())));
+  if (token.row)
+    indices.push_back(index(*token.row));
+  return indices;
+}
+
+void ChunkKernel::loadTokens(Value i) {
+  int64_t tokenDim = op.getHeadDim() - 1;
   if (channel) {
     auto type = cast<tile::ChannelType>(channel.getType());
     auto acquired = tile::ChannelAcquireOp::create(builder, loc,
@@ -420,14 +427,14 @@ void ChunkKernel::loadTokens(Value i) {
     ResultRange tiles = acquired.getResults();
     for (auto [token, smem] :
          llvm::zip(asyncTokens, tiles.take_front(asyncTokens.size()))) {
-      Value arg = op.getTokenArgs()[token];
-      SmallVector<Value> indices = indicesOf(token);
+      SmallVector<Value> indices = tokenIndices(token);
       int64_t inner = indices.size();
-      indices.push_back(sliceBegin(arg, 1));
-      tile::LoadAsyncOp::create(builder, loc, memoryOf(token), indices,
-                                ArrayRef<int64_t>{tokenDim, inner},
-                                ValueRange{rowsLeft, sliceBound(arg, 1)}, smem,
-                                uint64_t(alignmentOf(tensorOf(arg))));
+      indices.push_back(sliceBegin(token.value, 1));
+      tile::LoadAsyncOp::create(
+          builder, loc, tokenMemory(token), indices,
+          ArrayRef<int64_t>{tokenDim, inner},
+          ValueRange{rowsLeft, sliceBound(token.value, 1)}, smem,
+          uint64_t(alignmentOf(tensorOf(token.value))));
     }
     if (part == KernelPart::Chain) {
       Value slot = arith::AddIOp::create(builder, loc, slotBase, i);
@@ -439,14 +446,15 @@ void ChunkKernel::loadTokens(Value i) {
     }
     tile::ChannelCommitOp::create(builder, loc, channel, i);
   }
-  for (auto [token, arg] : llvm::enumerate(op.getTokenArgs())) {
-    if (tensorOf(arg).getRank() != 1 || !usedTokens.contains(arg))
+  for (const TokenTile &token : usedTokens) {
+    if (tensorOf(token.value).getRank() != 1)
       continue;
+    Attribute lanes = emitter.getLanes(token.value);
     Value loaded = tile::LoadOp::create(
-        builder, loc, emitter.getVectorType(arg, emitter.getLanes(arg)),
-        memoryOf(token), indicesOf(token), ArrayRef<int64_t>{tokenDim},
+        builder, loc, emitter.getVectorType(token.value, lanes),
+        tokenMemory(token), tokenIndices(token), ArrayRef<int64_t>{tokenDim},
         ValueRange{rowsLeft});
-    emitter.bindVector(arg, loaded);
+    emitter.bindVector(token.value, loaded);
   }
   if (channel) {
     auto type = cast<tile::ChannelType>(channel.getType());
@@ -455,7 +463,7 @@ void ChunkKernel::loadTokens(Value i) {
     ResultRange tiles = full.getResults();
     for (auto [token, smem] :
          llvm::zip(asyncTokens, tiles.take_front(asyncTokens.size())))
-      emitter.bindShared(op.getTokenArgs()[token], smem);
+      emitter.bindShared(token.value, smem);
     if (part == KernelPart::Chain)
       for (auto [value, smem] :
            llvm::zip(offChain, tiles.drop_front(asyncTokens.size())))

@@ -22,6 +22,7 @@
 
 #include "../Common/KernelSignature.h"
 #include "TileEmitter.h"
+#include "TokenRows.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -70,6 +71,8 @@ private:
   void emitChunks(llvm::ArrayRef<Value> initial,
                   llvm::SmallVectorImpl<Value> &final);
   void loadTokens(Value i);
+  Value tokenMemory(const TokenTile &token);
+  llvm::SmallVector<mlir::Value> tokenIndices(const TokenTile &token);
   void loadParams();
   Value loadState(unsigned number);
   void storeState(unsigned number, Value fragment);
@@ -100,10 +103,8 @@ private:
   Value time, numSequences, sequence, head, slice, stateRow;
   Value begin, length, channel, slotBase;
   Value firstToken, rowsLeft;
-  /// Token operands that the kernel needs; those whose tiles come through the
-  /// channel.
-  llvm::DenseSet<Value> usedTokens;
-  llvm::SmallVector<unsigned> asyncTokens;
+  /// Tokens that the kernel needs; those whose tiles come through the channel.
+  llvm::SmallVector<TokenTile> usedTokens, asyncTokens;
 };
 
 } // namespace linattn::chunked_to_tile
