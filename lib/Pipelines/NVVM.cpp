@@ -84,6 +84,8 @@ void linattn::buildChunkwiseToTilePipeline(
   ChunkwisePassOptions chunkwise;
   chunkwise.chunk = options.chunk;
   chunkwise.mma = options.mma;
+  if (options.segments > 1)
+    pm.addPass(createAddTransitionsPass());
   pm.addPass(createChunkwisePass(chunkwise));
   if (options.hoist)
     pm.addPass(createHoistChunkPass());
@@ -93,6 +95,7 @@ void linattn::buildChunkwiseToTilePipeline(
   tiles.slice = options.slice;
   tiles.columnParts = options.columnParts;
   tiles.split = options.split;
+  tiles.segments = options.segments;
   pm.addPass(createChunkedToTile(tiles));
 
   planTiles(pm, options.chip, options.stages);
