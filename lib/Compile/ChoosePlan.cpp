@@ -26,10 +26,6 @@ bool linattn::isAttention(ModuleOp isolated) {
 /// Tokens per chunk where nobody asks for another number.
 static constexpr int64_t kDefaultChunk = 64;
 
-/// Tokens per chunk of products with f32 operands, which take twice the memory
-/// and, in three products of two numbers each, six times the code.
-static constexpr int64_t kSingleChunk = 32;
-
 /// Plans from fast to small: devices have 99 to 227 KiB of shared memory for a
 /// block.
 static constexpr StringLiteral kPlans[] = {"",
@@ -39,10 +35,16 @@ static constexpr StringLiteral kPlans[] = {"",
                                            "stages=1 chunk=32",
                                            "stages=1 chunk=16"};
 
-/// The same with f32 operands.
-static constexpr StringLiteral kSinglePlans[] = {
+/// Of weight 2, such as f32 operands, which take twice the memory and, in three
+/// products of two numbers each, six times the code: shorter chunks.
+static constexpr StringLiteral kHeavyPlans[] = {
     "chunk=32", "stages=1 chunk=32", "stages=1 chunk=32 slice=32",
     "stages=1 chunk=16", "stages=1 chunk=16 slice=32"};
+
+/// Of more.
+static constexpr StringLiteral kHeaviestPlans[] = {
+    "chunk=16", "stages=1 chunk=16", "stages=1 chunk=16 slice=32",
+    "stages=1 chunk=16 slice=16"};
 
 /// The same of attention, whose tiles must fit the registers too.
 static constexpr StringLiteral kAttentionPlans[] = {
@@ -140,21 +142,38 @@ template <typename OpTy> static OpTy findOnly(ModuleOp module) {
   return found;
 }
 
-/// The work of a chunk; none if the function has no chunk form.
-static std::optional<ChunkWork> findWork(ModuleOp inlined, int64_t chunk,
-                                         const KernelOptions &options) {
-  OwningOpRef<ModuleOp> chunks =
-      runQuietly(inlined, [&](OpPassManager &passes) {
-        ChunkwisePassOptions chunkwise;
-        chunkwise.chunk = chunk;
-        chunkwise.mma = options.mma;
-        passes.addPass(createChunkwisePass(chunkwise));
-        passes.addPass(createCSEPass());
-      });
-  ChunkedOp op = chunks ? findOnly<ChunkedOp>(*chunks) : ChunkedOp();
-  if (!op)
-    return std::nullopt;
-  return ChunkWork(op);
+/// The function in chunks as kernels have them; null if it has no such form.
+static OwningOpRef<ModuleOp> makeChunks(ModuleOp inlined, int64_t chunk,
+                                        const KernelOptions &options) {
+  return runQuietly(inlined, [&](OpPassManager &passes) {
+    ChunkwisePassOptions chunkwise;
+    chunkwise.chunk = chunk;
+    chunkwise.mma = options.mma;
+    chunkwise.separateEvents = true;
+    passes.addPass(createChunkwisePass(chunkwise));
+    passes.addPass(createCSEPass());
+  });
+}
+
+/// Value columns of a state whose size is felt.
+static constexpr int64_t kNarrowState = 16;
+
+/// What a chunk form asks of registers and shared memory, as a power of two:
+/// f32 operands of products take two numbers, matrices of pairs of events wait
+/// for each other, each state has its rows.
+static int64_t getWeight(ChunkedOp op) {
+  bool isSingle = false;
+  int64_t pairs = 0;
+  for (auto product : op.getBlock()->getOps<DecayProductOp>()) {
+    isSingle |= product.getMma() == MmaPrecision::F32;
+    ++pairs;
+  }
+  int64_t states = llvm::count_if(op.getStates(), [](Value state) {
+    return cast<RankedTensorType>(state.getType()).getShape().back() >
+           kNarrowState;
+  });
+  return (isSingle ? 2 : 1) * (pairs > 8 ? 4 : pairs > 4 ? 2 : 1) *
+         (states > 1 ? 2 : 1);
 }
 
 static void findSegments(ModuleOp inlined, ChunkWork &work) {
@@ -171,36 +190,52 @@ static void findSegments(ModuleOp inlined, ChunkWork &work) {
         transition >= 0 && op.getStateType(transition).getValues() != 1;
 }
 
+/// The plan of the cost model, if it is another than the default.
+static std::string askModel(ModuleOp inlined, ChunkedOp op, CallSizes sizes,
+                            StringRef chip) {
+  ChunkWork work(op);
+  findSegments(inlined, work);
+  CostDevice device;
+  if (auto limits = getDeviceLimits(chip)) {
+    device.multiprocessors = limits->multiprocessors;
+    device.sharedBytes = limits->sharedBytes;
+  }
+  return toPlan(choose(work, sizes, device), work);
+}
+
 static std::vector<std::string> chooseChunkPlans(ModuleOp isolated,
                                                  const KernelOptions &options) {
+  ArrayRef<StringLiteral> usual = kPlans;
   std::vector<std::string> plans;
-  OwningOpRef<ModuleOp> inlined = runQuietly(
-      isolated, [](OpPassManager &passes) { passes.addPass(createInlinerPass()); });
+  OwningOpRef<ModuleOp> inlined =
+      runQuietly(isolated, [](OpPassManager &passes) {
+        passes.addPass(createInlinerPass());
+        passes.addPass(createSymbolDCEPass());
+      });
   auto recurrence = inlined ? findOnly<RecurrenceOp>(*inlined) : RecurrenceOp();
-  std::optional<ChunkWork> work =
-      recurrence ? findWork(*inlined, options.chunk, options) : std::nullopt;
-  bool single = work && work->operandBytes > 2 && options.chunk == kDefaultChunk;
-  if (single)
-    work = findWork(*inlined, kSingleChunk, options);
-  CallSizes sizes =
-      recurrence ? findSizes(recurrence, options.sizes) : options.sizes;
-  // Without any size the default is as good as another choice.
-  if (work && (sizes.sequences || sizes.tokens)) {
-    findSegments(*inlined, *work);
-    CostDevice device;
-    if (auto limits = getDeviceLimits(options.chip)) {
-      device.multiprocessors = limits->multiprocessors;
-      device.sharedBytes = limits->sharedBytes;
+  OwningOpRef<ModuleOp> chunks;
+  if (recurrence)
+    chunks = makeChunks(*inlined, options.chunk, options);
+  if (chunks) {
+    int64_t weight = options.chunk == kDefaultChunk
+                         ? getWeight(findOnly<ChunkedOp>(*chunks))
+                         : 1;
+    std::string chunk;
+    if (weight > 1) {
+      usual = weight == 2 ? ArrayRef(kHeavyPlans) : ArrayRef(kHeaviestPlans);
+      chunk = usual.front().str() + " ";
+      chunks = makeChunks(*inlined, weight == 2 ? 32 : 16, options);
     }
-    std::string chosen = toPlan(choose(*work, sizes, device), *work);
-    if (!chosen.empty()) {
-      if (single)
-        chosen = "chunk=" + std::to_string(kSingleChunk) + " " + chosen;
-      plans.push_back(chosen);
-      plans.push_back("stages=1 " + chosen);
+    // Where no size is known the default is as good as another choice.
+    CallSizes sizes = findSizes(recurrence, options.sizes);
+    if (chunks && (sizes.sequences || sizes.tokens)) {
+      std::string chosen = askModel(*inlined, findOnly<ChunkedOp>(*chunks),
+                                    sizes, options.chip);
+      if (!chosen.empty())
+        plans = {chunk + chosen, "stages=1 " + chunk + chosen};
     }
   }
-  for (StringRef plan : single ? ArrayRef(kSinglePlans) : ArrayRef(kPlans))
+  for (StringRef plan : usual)
     plans.push_back(plan.str());
   return plans;
 }

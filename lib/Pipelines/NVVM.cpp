@@ -84,6 +84,8 @@ void linattn::buildChunkwiseToTilePipeline(
   ChunkwisePassOptions chunkwise;
   chunkwise.chunk = options.chunk;
   chunkwise.mma = options.mma;
+  // Tiles hold whole matrices: every other row of one is no tile.
+  chunkwise.separateEvents = true;
   if (options.segments > 1)
     pm.addPass(createAddTransitionsPass());
   pm.addPass(createChunkwisePass(chunkwise));

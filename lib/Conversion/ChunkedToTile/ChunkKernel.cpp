@@ -38,16 +38,16 @@ static int64_t alignmentOf(RankedTensorType type) {
 }
 
 LogicalResult ChunkKernel::check(ChunkedOp op) {
-  for (auto [i, arg] : llvm::enumerate(op.getTokenArgs())) {
-    RankedTensorType type = tensorOf(arg);
+  for (const TokenTile &token : getTokenTiles(op)) {
+    RankedTensorType type = tensorOf(token.value);
     if (type.getRank() > 2)
       return op.emitOpError("has no form on tiles yet: token operand ")
-             << i << " has several rows per token (the token-serial kernel "
-             << "runs it)";
+             << token.operand << " has several rows per token that are not "
+             << "taken one by one (the token-serial kernel runs it)";
     if (type.getRank() == 2 && alignmentOf(type) < 4)
       return op.emitOpError("has no form on tiles yet: token operand ")
-             << i << " has " << type.getShape().back() << " elements of "
-             << type.getElementType()
+             << token.operand << " has " << type.getShape().back()
+             << " elements of " << type.getElementType()
              << " per token, no multiple of 4 bytes (the token-serial kernel "
                 "runs it)";
   }
@@ -62,9 +62,10 @@ static int64_t storeAlignmentOf(RankedTensorType type) {
 
 void ChunkKernel::addAlignments(const KernelSignature &signature, ChunkedOp op,
                                 llvm::DenseMap<unsigned, int64_t> &alignments) {
-  for (auto [operand, arg] : llvm::zip(op.getTokens(), op.getTokenArgs()))
-    if (tensorOf(arg).getRank() == 2)
-      alignments[*signature.getOperand(operand)] = alignmentOf(tensorOf(arg));
+  for (const TokenTile &token : getTokenTiles(op))
+    if (tensorOf(token.value).getRank() == 2)
+      alignments[*signature.getOperand(op.getTokens()[token.operand])] =
+          alignmentOf(tensorOf(token.value));
   auto yield = op.getBlock()->getTerminator();
   for (unsigned number : llvm::seq(op.getNumOutputs())) {
     RankedTensorType type = tensorOf(yield->getOperand(number));
@@ -124,14 +125,16 @@ void ChunkKernel::findUsed() {
     Value value = emitter.strip(todo.pop_back_val());
     if (!seen.insert(value).second || given.contains(value))
       continue;
-    if (Operation *inner = value.getDefiningOp())
+    if (Operation *inner = value.getDefiningOp();
+        inner && !isTokenTile(op, value))
       llvm::append_range(todo, inner->getOperands());
-    else if (llvm::is_contained(op.getTokenArgs(), value))
-      usedTokens.insert(value);
   }
   for (auto [i, value] : llvm::enumerate(offChain))
     if (seen.contains(value))
       usedOffChain.push_back(i);
+  for (const TokenTile &token : getTokenTiles(op))
+    if (seen.contains(token.value) && !given.contains(token.value))
+      usedTokens.push_back(token);
 }
 
 gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
@@ -329,10 +332,10 @@ void ChunkKernel::emitSegment() {
 
 void ChunkKernel::createChannel() {
   SmallVector<Type> tiles;
-  for (auto [i, arg] : llvm::enumerate(op.getTokenArgs()))
-    if (tensorOf(arg).getRank() == 2 && usedTokens.contains(arg)) {
-      asyncTokens.push_back(i);
-      tiles.push_back(emitter.getSharedType(arg));
+  for (const TokenTile &token : usedTokens)
+    if (tensorOf(token.value).getRank() == 2) {
+      asyncTokens.push_back(token);
+      tiles.push_back(emitter.getSharedType(token.value));
     }
   if (part == KernelPart::Chain)
     for (unsigned i : usedOffChain)
@@ -451,21 +454,25 @@ void ChunkKernel::emitChunks(ArrayRef<Value> initial,
 // Tokens and parameters
 //===----------------------------------------------------------------------===//
 
-void ChunkKernel::loadTokens(Value i) {
-  unsigned tokenDim = op.getHeadDim() - 1;
-  auto indicesOf = [&](unsigned token) {
-    RankedTensorType type = tensorOf(op.getTokens()[token]);
-    SmallVector<Value> indices;
-    if (!op.isPacked())
-      indices.push_back(sequence);
-    indices.push_back(firstToken);
-    indices.push_back(operandHead(type.getDimSize(op.getHeadDim())));
-    return indices;
-  };
-  auto memoryOf = [&](unsigned token) {
-    return tensors[*signature.getOperand(op.getTokens()[token])];
-  };
+Value ChunkKernel::tokenMemory(const TokenTile &token) {
+  return tensors[*signature.getOperand(op.getTokens()[token.operand])];
+}
 
+/// Where the first token of the chunk stands.
+SmallVector<Value> ChunkKernel::tokenIndices(const TokenTile &token) {
+  RankedTensorType type = tensorOf(op.getTokens()[token.operand]);
+  SmallVector<Value> indices;
+  if (!op.isPacked())
+    indices.push_back(sequence);
+  indices.push_back(firstToken);
+  indices.push_back(operandHead(type.getDimSize(op.getHeadDim())));
+  if (token.row)
+    indices.push_back(index(*token.row));
+  return indices;
+}
+
+void ChunkKernel::loadTokens(Value i) {
+  int64_t tokenDim = op.getHeadDim() - 1;
   if (channel) {
     auto type = cast<tile::ChannelType>(channel.getType());
     auto acquired = tile::ChannelAcquireOp::create(builder, loc,
@@ -473,14 +480,14 @@ void ChunkKernel::loadTokens(Value i) {
     ResultRange tiles = acquired.getResults();
     for (auto [token, smem] :
          llvm::zip(asyncTokens, tiles.take_front(asyncTokens.size()))) {
-      Value arg = op.getTokenArgs()[token];
-      SmallVector<Value> indices = indicesOf(token);
+      SmallVector<Value> indices = tokenIndices(token);
       int64_t inner = indices.size();
-      indices.push_back(sliceBegin(arg, 1));
-      tile::LoadAsyncOp::create(builder, loc, memoryOf(token), indices,
-                                ArrayRef<int64_t>{tokenDim, inner},
-                                ValueRange{rowsLeft, sliceBound(arg, 1)}, smem,
-                                uint64_t(alignmentOf(tensorOf(arg))));
+      indices.push_back(sliceBegin(token.value, 1));
+      tile::LoadAsyncOp::create(
+          builder, loc, tokenMemory(token), indices,
+          ArrayRef<int64_t>{tokenDim, inner},
+          ValueRange{rowsLeft, sliceBound(token.value, 1)}, smem,
+          uint64_t(alignmentOf(tensorOf(token.value))));
     }
     if (part == KernelPart::Chain) {
       Value slot = arith::AddIOp::create(builder, loc, slotBase, i);
@@ -492,14 +499,15 @@ void ChunkKernel::loadTokens(Value i) {
     }
     tile::ChannelCommitOp::create(builder, loc, channel, i);
   }
-  for (auto [token, arg] : llvm::enumerate(op.getTokenArgs())) {
-    if (tensorOf(arg).getRank() != 1 || !usedTokens.contains(arg))
+  for (const TokenTile &token : usedTokens) {
+    if (tensorOf(token.value).getRank() != 1)
       continue;
+    Attribute lanes = emitter.getLanes(token.value);
     Value loaded = tile::LoadOp::create(
-        builder, loc, emitter.getVectorType(arg, emitter.getLanes(arg)),
-        memoryOf(token), indicesOf(token), ArrayRef<int64_t>{tokenDim},
+        builder, loc, emitter.getVectorType(token.value, lanes),
+        tokenMemory(token), tokenIndices(token), ArrayRef<int64_t>{tokenDim},
         ValueRange{rowsLeft});
-    emitter.bindVector(arg, loaded);
+    emitter.bindVector(token.value, loaded);
   }
   if (channel) {
     auto type = cast<tile::ChannelType>(channel.getType());
@@ -508,7 +516,7 @@ void ChunkKernel::loadTokens(Value i) {
     ResultRange tiles = full.getResults();
     for (auto [token, smem] :
          llvm::zip(asyncTokens, tiles.take_front(asyncTokens.size())))
-      emitter.bindShared(op.getTokenArgs()[token], smem);
+      emitter.bindShared(token.value, smem);
     if (part == KernelPart::Chain)
       for (auto [i, smem] :
            llvm::zip(usedOffChain, tiles.drop_front(asyncTokens.size())))

@@ -26,6 +26,7 @@
 #include "../Common/KernelSignature.h"
 #include "Segments.h"
 #include "TileEmitter.h"
+#include "TokenRows.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -77,6 +78,8 @@ private:
   void emitChunks(llvm::ArrayRef<Value> initial,
                   llvm::SmallVectorImpl<Value> &final);
   void loadTokens(Value i);
+  Value tokenMemory(const TokenTile &token);
+  llvm::SmallVector<mlir::Value> tokenIndices(const TokenTile &token);
   void loadParams();
   Value loadState(unsigned number);
   /// What a segment's run from no state begins with: 0, or a transition's
@@ -121,10 +124,8 @@ private:
   Value begin, length, channel, slotBase;
   Value firstChunk, endChunk, numChunks;
   Value firstToken, rowsLeft;
-  /// Token operands that the kernel needs; those whose tiles come through the
-  /// channel.
-  llvm::DenseSet<Value> usedTokens;
-  llvm::SmallVector<unsigned> asyncTokens;
+  /// Tokens that the kernel needs; those whose tiles come through the channel.
+  llvm::SmallVector<TokenTile> usedTokens, asyncTokens;
 };
 
 } // namespace linattn::chunked_to_tile

@@ -49,9 +49,12 @@ ChunkPlan ChunkPlan::forChain() const {
   return result;
 }
 
-/// The widest operands of the products.
+/// The widest operands of the products, both terms of those that have two.
 static int64_t operandBits(ChunkedOp op) {
   int64_t bits = 16;
+  for (auto product : op.getBlock()->getOps<DecayProductOp>())
+    if (product.getMma() == MmaPrecision::F32)
+      bits = 32;
   for (auto product : op.getBlock()->getOps<linalg::MatmulOp>())
     bits = std::max<int64_t>(
         bits, getElementTypeOrSelf(product.getInputs()[0].getType())

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ChunkKernel.h"
+#include "TokenRows.h"
 
 #include "linattn/Conversion/Passes.h"
 
@@ -140,6 +141,7 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
       return signature->getOp()->emitOpError(
           "is no chunk form (--linattn-chunkwise makes it)");
     foldFills(op);
+    liftRowSlices(op);
     if (failed(ChunkKernel::check(op)) || failed(TileEmitter::check(op)))
       return failure();
     fuseScales(op);

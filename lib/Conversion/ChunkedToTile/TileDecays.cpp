@@ -22,27 +22,72 @@ static RankedTensorType tensorOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
+/// The decays of a token in their order: the matrices (or vectors) that were
+/// put together row by row, or the gate itself.
+static SmallVector<Value> getDecays(Value gate) {
+  auto collapsed = gate.getDefiningOp<tensor::CollapseShapeOp>();
+  if (!collapsed)
+    return {gate};
+  SmallVector<Value> decays;
+  Value all = collapsed.getSrc();
+  while (auto insert = all.getDefiningOp<tensor::InsertSliceOp>()) {
+    decays.push_back(insert.getSource());
+    all = insert.getDest();
+  }
+  // The last one was put in last.
+  std::reverse(decays.begin(), decays.end());
+  return decays;
+}
+
+/// One of the decays of each token, clamped.
+Value TileEmitter::decayLanes(Value decay) {
+  decay = strip(decay);
+  Value g = getVector(decay, getLanes(decay));
+  if (!tensorOf(g).getElementType().isF32())
+    g = arith::ExtFOp::create(
+        builder, loc, tensorOf(g).clone(builder.getF32Type()), g);
+  // maximumf keeps NaN.
+  return arith::MaximumFOp::create(builder, loc, g,
+                                   constant(g.getType(), kLeastGate));
+}
+
 TileEmitter::TwoFloat TileEmitter::prefix(Value gate, int64_t position) {
   gate = strip(gate);
   TwoFloat &known = prefixes[{gate, position}];
   if (known.sum)
     return known;
-  Value g = getVector(gate, getLanes(gate));
-  if (!cast<RankedTensorType>(g.getType()).getElementType().isF32())
-    g = arith::ExtFOp::create(
-        builder, loc,
-        cast<RankedTensorType>(g.getType()).clone(builder.getF32Type()), g);
-  // maximumf keeps NaN.
-  g = arith::MaximumFOp::create(builder, loc, g,
-                                constant(g.getType(), kLeastGate));
-  auto scan = tile::ScanOp::create(builder, loc, g.getType(), g.getType(), g,
-                                   /*exclusive=*/position == 0);
-  known = {scan.getSum(), scan.getError()};
-  return known;
+  SmallVector<Value> lanes = llvm::map_to_vector(
+      getDecays(gate), [&](Value decay) { return decayLanes(decay); });
+  bool whole = position == int64_t(lanes.size());
+  auto sumOf = [&](ArrayRef<Value> values) {
+    Value sum = values[0];
+    for (Value value : values.drop_front())
+      sum = arith::AddFOp::create(builder, loc, sum, value);
+    return sum;
+  };
+  Value all = sumOf(lanes);
+  auto scan = tile::ScanOp::create(builder, loc, all.getType(), all.getType(),
+                                   all, /*exclusive=*/!whole);
+  TwoFloat sums{scan.getSum(), scan.getError()};
+  if (position > 0 && !whole) {
+    // The first decays of the token itself, and what this sum loses.
+    auto plus = [&](Value a, Value b) -> Value {
+      return arith::AddFOp::create(builder, loc, a, b);
+    };
+    auto minus = [&](Value a, Value b) -> Value {
+      return arith::SubFOp::create(builder, loc, a, b);
+    };
+    Value own = sumOf(ArrayRef(lanes).take_front(position));
+    Value sum = plus(sums.sum, own);
+    Value taken = minus(sum, sums.sum);
+    Value lost = plus(minus(sums.sum, minus(sum, taken)), minus(own, taken));
+    sums = {sum, plus(sums.error, lost)};
+  }
+  return known = sums;
 }
 
 TileEmitter::TwoFloat TileEmitter::total(Value gate) {
-  TwoFloat sums = prefix(gate, 1);
+  TwoFloat sums = prefix(gate, getDecays(strip(gate)).size());
   int64_t size = cast<RankedTensorType>(sums.sum.getType()).getDimSize(0);
   Value last = arith::ConstantIndexOp::create(builder, loc, size - 1);
   return {tensor::ExtractOp::create(builder, loc, sums.sum, last),

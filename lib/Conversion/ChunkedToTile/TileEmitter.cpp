@@ -2,6 +2,8 @@
 
 #include "TileEmitter.h"
 
+#include "TokenRows.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -207,7 +209,7 @@ bool TileEmitter::isZeroPadded(Value value, unsigned dim) {
       getTileSize(value, dim) == type.getDimSize(dim))
     return true;
   Operation *inner = value.getDefiningOp();
-  if (!inner)
+  if (!inner || isTokenTile(op, value))
     return true; // Tokens and states are filled with 0.
   if (isZero(value))
     return true;
@@ -507,7 +509,7 @@ Value TileEmitter::getVector(Value value, Attribute layout) {
 Attribute TileEmitter::naturalLayout(Value value) {
   value = strip(value);
   Operation *inner = value.getDefiningOp();
-  if (!inner)
+  if (!inner || isTokenTile(op, value))
     return getLanes(value);
   if (isa<tensor::ExtractSliceOp>(inner))
     return tile::ColAttr::get(context);
@@ -671,12 +673,16 @@ Value TileEmitter::makeScalar(Value value) {
 //===----------------------------------------------------------------------===//
 
 /// Whether a matrix is read to make the value.
-static bool readsMatrix(Value value) {
+static bool readsMatrix(ChunkedOp op, Value value) {
   Operation *inner = value.getDefiningOp();
+  if (isTokenTile(op, value))
+    return tensorOf(value).getRank() == 2;
   if (!inner || inner->hasTrait<OpTrait::ConstantLike>() ||
       isa<tensor::EmptyOp>(inner))
     return tensorOf(value).getRank() == 2 && !inner;
-  return llvm::any_of(inner->getOperands(), readsMatrix);
+  return llvm::any_of(inner->getOperands(), [&](Value operand) {
+    return readsMatrix(op, operand);
+  });
 }
 
 /// A scan of decays over K that an elementwise value is made of, if any.
@@ -705,7 +711,7 @@ SmallVector<Value> TileEmitter::getOffChain() {
       while (auto broadcast = operand.getDefiningOp<linalg::BroadcastOp>())
         operand = strip(broadcast.getInput());
       if (!isOn(operand) && operand.getDefiningOp() &&
-          tensorOf(operand).getRank() == 1 && readsMatrix(operand))
+          tensorOf(operand).getRank() == 1 && readsMatrix(op, operand))
         result.insert(operand);
     }
   }
@@ -718,7 +724,7 @@ SmallVector<Value> TileEmitter::getOffChain() {
     right = strip(right);
     while (auto transpose = right.getDefiningOp<linalg::TransposeOp>())
       right = strip(transpose.getInput());
-    if (right.getDefiningOp() && !isOn(right))
+    if (right.getDefiningOp() && !isTokenTile(op, right) && !isOn(right))
       result.insert(right);
   }
   // What scans decays over K fills the registers: one after another, before
@@ -745,6 +751,13 @@ LogicalResult TileEmitter::check(ChunkedOp op) {
            << why << " (the token-serial kernel runs it)";
   };
   for (Operation &inner : op.getBlock()->without_terminator()) {
+    // The decays of a token, read from where they come from.
+    if (isa<tensor::InsertSliceOp, tensor::CollapseShapeOp>(inner) &&
+        llvm::all_of(inner.getUsers(), [](Operation *user) {
+          return isa<tensor::InsertSliceOp, tensor::CollapseShapeOp,
+                     DecayScanOp, DecayProductOp>(user);
+        }))
+      continue;
     for (Value result : inner.getResults()) {
       auto type = dyn_cast<RankedTensorType>(result.getType());
       if (!type || type.getRank() > 2)
@@ -760,16 +773,19 @@ LogicalResult TileEmitter::check(ChunkedOp op) {
     }
     if (auto product = dyn_cast<DecayProductOp>(inner)) {
       if (product.getXPositions().size() != 1 ||
-          product.getYPositions().size() != 1 || product.getNumDecays() > 1)
-        return refuse(&inner, "more than one event or decay per token");
+          product.getYPositions().size() != 1)
+        return refuse(&inner, "rows of more than one event per token");
+      if (product.isVectorDecay() && product.getNumDecays() > 1)
+        return refuse(&inner, "more than one decay over K per token");
       if (product.getMma() == MmaPrecision::BF16x2)
         return refuse(&inner, "mma = bf16x2");
       continue;
     }
     if (auto scan = dyn_cast<DecayScanOp>(inner)) {
-      if (scan.getDecays() != 1 ||
-          (scan.getPositions() && scan.getPositions()->size() != 1))
-        return refuse(&inner, "more than one event or decay per token");
+      if (scan.getPositions() && scan.getPositions()->size() != 1)
+        return refuse(&inner, "rows of more than one event per token");
+      if (scan.isVectorDecay() && scan.getDecays() > 1)
+        return refuse(&inner, "more than one decay over K per token");
       continue;
     }
     if (auto solve = dyn_cast<UnitLowerSolveOp>(inner)) {
@@ -778,6 +794,8 @@ LogicalResult TileEmitter::check(ChunkedOp op) {
       continue;
     }
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(inner)) {
+      if (isTokenTile(op, slice))
+        continue;
       RankedTensorType source = slice.getSourceType();
       if (source.getRank() != 2 || slice.getType().getRank() != 1 ||
           slice.getType().getDimSize(0) != source.getDimSize(0) ||

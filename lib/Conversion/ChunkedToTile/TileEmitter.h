@@ -133,6 +133,7 @@ private:
   struct TwoFloat {
     mlir::Value sum, error;
   };
+  mlir::Value decayLanes(mlir::Value decay);
   /// Sums of log decays before the event at a position of each token.
   TwoFloat prefix(mlir::Value gate, int64_t position);
   TwoFloat total(mlir::Value gate);

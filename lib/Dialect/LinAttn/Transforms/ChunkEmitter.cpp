@@ -22,10 +22,10 @@ using Kind = StepEvent::Kind;
 ChunkEmitter::ChunkEmitter(const NormalForm &form, OpBuilder &builder,
                            StepTiler &tiler, int64_t chunk,
                            MmaPrecision precision, Value valid,
-                           ArrayRef<Value> startStates)
+                           ArrayRef<Value> startStates, bool separateEvents)
     : form(form), builder(builder), tiler(tiler),
       loc(form.getRecurrence()->getLoc()), chunk(chunk), precision(precision),
-      valid(valid) {
+      valid(valid), separateEvents(separateEvents) {
   for (Value start : startStates) {
     auto type = cast<RankedTensorType>(start.getType());
     StateRows state;
@@ -270,6 +270,26 @@ Value ChunkEmitter::applyScale(Value value, const StepEvent &read) {
 // A group of states
 //===----------------------------------------------------------------------===//
 
+Value ChunkEmitter::readWrites(const Rows &read, ArrayRef<unsigned> writes,
+                               Value onto) {
+  unsigned state = read.event->state;
+  SmallVector<const Rows *> seen;
+  SmallVector<Value> values;
+  for (unsigned w : writes)
+    if (rows[w].event->state == state) {
+      seen.push_back(&rows[w]);
+      values.push_back(updates.lookup(w));
+    }
+  if (seen.empty())
+    return onto;
+  if (!separateEvents)
+    return product(decayProduct(state, {&read}, seen), interleave(values),
+                   onto);
+  for (auto [write, value] : llvm::zip(seen, values))
+    onto = product(decayProduct(state, {&read}, {write}), value, onto);
+  return onto;
+}
+
 /// R0 + P_z U_z of one read, without its scale: U_z are the writes that need no
 /// read and are known from the start.
 Value ChunkEmitter::readKnown(unsigned number) {
@@ -287,18 +307,11 @@ Value ChunkEmitter::readKnown(unsigned number) {
   if (decay && !state.perKey)
     value = scaleRows(value, decay);
 
-  SmallVector<const Rows *> free;
-  SmallVector<Value> values;
+  SmallVector<unsigned> free;
   for (auto [i, row] : llvm::enumerate(rows))
-    if (row.event->kind == Kind::Write && row.event->terms.empty() &&
-        row.event->state == read.event->state) {
-      free.push_back(&row);
-      values.push_back(updates.lookup(i));
-    }
-  if (!free.empty()) {
-    Value p = decayProduct(read.event->state, {&read}, free);
-    value = product(p, interleave(values), value);
-  }
+    if (row.event->kind == Kind::Write && row.event->terms.empty())
+      free.push_back(i);
+  value = readWrites(read, free, value);
   known[number] = value;
   return value;
 }
@@ -306,21 +319,32 @@ Value ChunkEmitter::readKnown(unsigned number) {
 /// (I - B P_f) U = c + B R0_f over the coupled writes of the group.
 LogicalResult ChunkEmitter::solve(ArrayRef<unsigned> coupled,
                                   ArrayRef<unsigned> group) {
-  StateRows &first = states[rows[coupled[0]].event->state];
-  int64_t n = coupled.size(), columns = first.values;
-  Type element = first.element;
+  System system;
+  system.coupled = coupled;
+  system.states = group;
+  if (failed(prepareSystem(system)))
+    return failure();
+  // One system per value column has no inverse that all of them share.
+  if (separateEvents && coupled.size() > 1 && !system.perColumn)
+    solveSeparately(system);
+  else
+    solveInterleaved(system);
+  return success();
+}
+
+/// c + B (R0_f + P_fz U_z), and b per write and term.
+LogicalResult ChunkEmitter::prepareSystem(System &system) {
+  StateRows &first = states[rows[system.coupled[0]].event->state];
+  int64_t columns = system.columns = first.values;
+  Type element = system.element = first.element;
   auto columnsType = VectorType::get({columns}, element);
   size_t terms = 0;
-  bool perColumn = false;
-  for (unsigned w : coupled) {
+  for (unsigned w : system.coupled) {
     terms = std::max(terms, rows[w].event->terms.size());
-    perColumn |= rows[w].event->hasPerColumnTerm();
+    system.perColumn |= rows[w].event->hasPerColumnTerm();
   }
-
-  // c + B (R0_f + P_fz U_z), and b per write and term.
-  SmallVector<Value> sides;
-  SmallVector<SmallVector<Value>> rates(terms);
-  for (unsigned w : coupled) {
+  system.rates.resize(terms);
+  for (unsigned w : system.coupled) {
     const StepEvent &write = *rows[w].event;
     Value side;
     if (write.constant) {
@@ -333,7 +357,7 @@ LogicalResult ChunkEmitter::solve(ArrayRef<unsigned> coupled,
     }
     for (size_t m = 0; m < terms; ++m) {
       if (m >= write.terms.size()) {
-        rates[m].push_back(zeros({chunk}, element));
+        system.rates[m].push_back(zeros({chunk}, element));
         continue;
       }
       const StepEvent::Term &term = write.terms[m];
@@ -341,32 +365,43 @@ LogicalResult ChunkEmitter::solve(ArrayRef<unsigned> coupled,
       if (!b)
         return failure();
       b = applyScale(b, *rows[term.read].event);
-      rates[m].push_back(b);
+      system.rates[m].push_back(b);
       Value part = scaleRows(readKnown(term.read), b);
       side = side ? arith::AddFOp::create(builder, loc, side, part) : part;
     }
-    sides.push_back(side ? side : zeros({chunk, columns}, element));
+    system.sides.push_back(side ? side : zeros({chunk, columns}, element));
   }
-  Value side = interleave(sides);
+  return success();
+}
+
+const ChunkEmitter::Rows *
+ChunkEmitter::getTermRead(unsigned write, size_t term, unsigned state) const {
+  ArrayRef<StepEvent::Term> terms = rows[write].event->terms;
+  if (term >= terms.size() || rows[terms[term].read].event->state != state)
+    return nullptr;
+  return &rows[terms[term].read];
+}
+
+void ChunkEmitter::solveInterleaved(System &system) {
+  ArrayRef<unsigned> coupled = system.coupled;
+  int64_t n = coupled.size(), columns = system.columns;
+  Type element = system.element;
+  Value side = interleave(system.sides);
 
   // P_f per term: reads that feed writes against the coupled writes.
   SmallVector<Value> matrices;
   int64_t size = chunk * n;
-  for (size_t m = 0; m < terms; ++m) {
+  for (size_t m = 0; m < system.rates.size(); ++m) {
     Value matrix;
-    for (unsigned state : group) {
+    for (unsigned state : system.states) {
       SmallVector<const Rows *> reads, writes;
       bool anyRead = false, anyWrite = false;
       for (unsigned w : coupled) {
-        const StepEvent &write = *rows[w].event;
-        const Rows *read = nullptr;
-        if (m < write.terms.size() &&
-            rows[write.terms[m].read].event->state == state)
-          read = &rows[write.terms[m].read];
-        reads.push_back(read);
-        writes.push_back(write.state == state ? &rows[w] : nullptr);
-        anyRead |= read != nullptr;
-        anyWrite |= write.state == state;
+        bool isOfState = rows[w].event->state == state;
+        reads.push_back(getTermRead(w, m, state));
+        writes.push_back(isOfState ? &rows[w] : nullptr);
+        anyRead |= reads.back() != nullptr;
+        anyWrite |= isOfState;
       }
       if (!anyRead || !anyWrite)
         continue;
@@ -377,34 +412,29 @@ LogicalResult ChunkEmitter::solve(ArrayRef<unsigned> coupled,
   }
 
   Value update;
-  if (perColumn) {
-    for (SmallVector<Value> &term : rates)
+  if (system.perColumn) {
+    SmallVector<Value> stacked;
+    for (SmallVector<Value> &term : system.rates) {
       for (Value &rate : term)
         if (cast<RankedTensorType>(rate.getType()).getRank() == 1)
           rate = tiler.broadcast(loc, rate, {chunk, columns}, {1});
-    SmallVector<Value> stacked;
-    for (SmallVector<Value> &term : rates)
       stacked.push_back(interleave(term));
+    }
     Value init = tensor::EmptyOp::create(
         builder, loc, ArrayRef<int64_t>{size, columns}, element);
     update = UnitLowerSolveOp::create(builder, loc, init.getType(), side,
                                       matrices, stacked, init, false);
   } else {
     Value a;
-    for (auto [matrix, term] : llvm::zip(matrices, rates)) {
+    for (auto [matrix, term] : llvm::zip(matrices, system.rates)) {
       Value scaled = scaleRows(matrix, interleave(term));
       a = a ? arith::AddFOp::create(builder, loc, a, scaled) : scaled;
     }
-    Value init = tensor::EmptyOp::create(
-        builder, loc, ArrayRef<int64_t>{size, size}, element);
-    Value inverse =
-        UnitLowerSolveOp::create(builder, loc, init.getType(), Value(),
-                                 ValueRange{a}, ValueRange{}, init, false);
-    update = product(inverse, side, zeros({size, columns}, element));
+    update = product(invert(a), side, zeros({size, columns}, element));
   }
   if (n == 1) {
     updates[coupled[0]] = update;
-    return success();
+    return;
   }
   // Every n-th row, from the i-th.
   Value split = tensor::ExpandShapeOp::create(
@@ -422,7 +452,93 @@ LogicalResult ChunkEmitter::solve(ArrayRef<unsigned> coupled,
         builder, loc, RankedTensorType::get({chunk, columns}, element), split,
         offsets, sizes, strides);
   }
-  return success();
+}
+
+/// (I - a)^-1.
+Value ChunkEmitter::invert(Value a) {
+  auto type = cast<RankedTensorType>(a.getType());
+  Value init = tensor::EmptyOp::create(builder, loc, type.getShape(),
+                                       type.getElementType());
+  return UnitLowerSolveOp::create(builder, loc, type, Value(), ValueRange{a},
+                                  ValueRange{}, init, false);
+}
+
+/// Sum over the terms of the `reader`-th write: its rate times what its read
+/// sees of the `writer`-th; null if it sees nothing.
+Value ChunkEmitter::rateProduct(const System &system, size_t reader,
+                                size_t writer) {
+  const Rows &write = rows[system.coupled[writer]];
+  unsigned state = write.event->state;
+  Value sum;
+  for (auto [m, rates] : llvm::enumerate(system.rates)) {
+    const Rows *read = getTermRead(system.coupled[reader], m, state);
+    if (!read)
+      continue;
+    Value part = scaleRows(decayProduct(state, {read}, {&write}),
+                           rates[reader]);
+    sum = sum ? arith::AddFOp::create(builder, loc, sum, part) : part;
+  }
+  return sum;
+}
+
+/// The inverse of I - M, whose blocks M_ij are what write i sees of write j,
+/// grown by one write at a time. With T the inverse of the first of them, X =
+/// M_p. T and Y = T M_.p, that of one more is
+///
+///   T + Y D X   Y D      where D = (I - M_pp - X M_.p)^-1.
+///   D X         D
+///
+/// Every block is triangular over tokens, so that D is one unit triangular
+/// system of [C, C]. What enters such a system keeps f32, as the coefficients of
+/// the first one do; blocks of the inverse are rounded when they are used
+/// anyway.
+void ChunkEmitter::solveSeparately(System &system) {
+  size_t n = system.coupled.size();
+  using Blocks = SmallVector<SmallVector<Value>>;
+  Blocks m(n, SmallVector<Value>(n)), t(n, SmallVector<Value>(n));
+  for (size_t i = 0; i < n; ++i)
+    for (size_t j = 0; j < n; ++j)
+      m[i][j] = rateProduct(system, i, j);
+  auto square = [&] { return zeros({chunk, chunk}, system.element); };
+  // onto + a b; null is zero.
+  auto addRounded = [&](Value a, Value b, Value onto,
+                        MmaPrecision rounding) -> Value {
+    if (!a || !b)
+      return onto;
+    return roundedProduct(builder, loc, a, b, onto ? onto : square(), rounding);
+  };
+  auto addExact = [&](Value a, Value b, Value onto) {
+    return addRounded(a, b, onto, MmaPrecision::F32);
+  };
+  auto addProduct = [&](Value a, Value b, Value onto) {
+    return addRounded(a, b, onto, precision);
+  };
+  for (size_t p = 0; p < n; ++p) {
+    SmallVector<Value> x(p), y(p);
+    Value own = m[p][p];
+    for (size_t i = 0; i < p; ++i)
+      for (size_t k = 0; k < p; ++k) {
+        x[i] = addExact(m[p][k], t[k][i], x[i]);
+        y[i] = addProduct(t[i][k], m[k][p], y[i]);
+      }
+    for (size_t i = 0; i < p; ++i)
+      own = addExact(x[i], m[i][p], own);
+    t[p][p] = invert(own ? own : square());
+    for (size_t i = 0; i < p; ++i) {
+      t[i][p] = addProduct(y[i], t[p][p], {});
+      t[p][i] = addProduct(t[p][p], x[i], {});
+    }
+    for (size_t i = 0; i < p; ++i)
+      for (size_t j = 0; j < p; ++j)
+        t[i][j] = addProduct(t[i][p], x[j], t[i][j]);
+  }
+  for (auto [i, w] : llvm::enumerate(system.coupled)) {
+    Value update = zeros({chunk, system.columns}, system.element);
+    for (size_t j = 0; j < n; ++j)
+      if (t[i][j])
+        update = product(t[i][j], system.sides[j], update);
+    updates[w] = update;
+  }
 }
 
 /// S1 = e^{G_C} S0 + sum over writes (e^{G_C - G} o Y)^T U.
@@ -494,18 +610,7 @@ LogicalResult ChunkEmitter::emitGroup(ArrayRef<unsigned> group) {
     if (row.event->kind != Kind::Read || !row.event->reachesOutput ||
         !inGroup(row))
       continue;
-    Value value = readKnown(i);
-    SmallVector<const Rows *> writes;
-    SmallVector<Value> values;
-    for (unsigned w : coupled)
-      if (rows[w].event->state == row.event->state) {
-        writes.push_back(&rows[w]);
-        values.push_back(updates[w]);
-      }
-    if (!writes.empty()) {
-      Value p = decayProduct(row.event->state, {&row}, writes);
-      value = product(p, interleave(values), value);
-    }
+    Value value = readWrites(row, coupled, readKnown(i));
     tiler.map(row.event->getRead().getResult(), applyScale(value, *row.event));
   }
   for (unsigned state : group)

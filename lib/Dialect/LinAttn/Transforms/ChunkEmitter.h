@@ -21,7 +21,8 @@ class ChunkEmitter {
 public:
   ChunkEmitter(const NormalForm &form, mlir::OpBuilder &builder,
                StepTiler &tiler, int64_t chunk, MmaPrecision precision,
-               mlir::Value valid, llvm::ArrayRef<mlir::Value> states);
+               mlir::Value valid, llvm::ArrayRef<mlir::Value> states,
+               bool separateEvents);
 
   /// Emits everything up to the reads that reach outputs, which it maps in the
   /// tiler, and the states after the chunk. Fails where a value has no tile.
@@ -47,8 +48,28 @@ private:
   mlir::LogicalResult prepareState(unsigned state);
   mlir::LogicalResult prepareEvents();
   mlir::LogicalResult emitGroup(llvm::ArrayRef<unsigned> states);
+  /// The system of the coupled writes of a group.
+  struct System {
+    llvm::ArrayRef<unsigned> coupled, states;
+    int64_t columns = 0;
+    mlir::Type element;
+    /// c + B R0_f, per write.
+    llvm::SmallVector<mlir::Value> sides;
+    /// b, per term and write.
+    llvm::SmallVector<llvm::SmallVector<mlir::Value>> rates;
+    bool perColumn = false;
+  };
   mlir::LogicalResult solve(llvm::ArrayRef<unsigned> coupled,
                             llvm::ArrayRef<unsigned> states);
+  mlir::LogicalResult prepareSystem(System &system);
+  /// The read that term `term` of a write is of, if it is of this state.
+  const Rows *getTermRead(unsigned write, size_t term, unsigned state) const;
+  /// All events as rows of one matrix, token by token.
+  void solveInterleaved(System &system);
+  /// A matrix [C, C] for each pair of writes.
+  void solveSeparately(System &system);
+  mlir::Value invert(mlir::Value a);
+  mlir::Value rateProduct(const System &system, size_t reader, size_t writer);
   void updateState(unsigned state);
 
   /// The tile of a coefficient: [C], or [C, V] where it is per column.
@@ -74,6 +95,9 @@ private:
   mlir::Value decayTo(const Rows &read);
   mlir::Value decayFrom(const Rows &write);
   mlir::Value decayOver(unsigned state);
+  /// onto + P U: what a read sees of writes of its state.
+  mlir::Value readWrites(const Rows &read, llvm::ArrayRef<unsigned> writes,
+                         mlir::Value onto);
   /// What a read sees of the start state and of the writes without reads.
   mlir::Value readKnown(unsigned read);
   mlir::Value applyScale(mlir::Value value, const StepEvent &read);
@@ -85,6 +109,8 @@ private:
   int64_t chunk;
   MmaPrecision precision;
   mlir::Value valid;
+  /// No matrix has rows of more than one event.
+  bool separateEvents;
   llvm::SmallVector<StateRows> states;
   /// Per event of the form; decays stay empty.
   llvm::SmallVector<Rows> rows;

@@ -60,8 +60,8 @@ static FailureOr<int64_t> getChunk(RecurrenceOp op, int64_t wanted) {
 }
 
 static LogicalResult convert(RewriterBase &rewriter, RecurrenceOp op,
-                             int64_t wanted,
-                             std::optional<MmaPrecision> forced) {
+                             int64_t wanted, std::optional<MmaPrecision> forced,
+                             bool separateEvents) {
   FailureOr<int64_t> chunk = getChunk(op, wanted);
   if (failed(chunk))
     return failure();
@@ -111,7 +111,8 @@ static LogicalResult convert(RewriterBase &rewriter, RecurrenceOp op,
       tiler.map(arg, tiler.repeat(loc, param));
 
   ChunkEmitter emitter(*form, rewriter, tiler, *chunk,
-                       forced.value_or(getPrecision(op)), valid, states);
+                       forced.value_or(getPrecision(op)), valid, states,
+                       separateEvents);
   FailureOr<SmallVector<Value>> finals = emitter.emit();
   SmallVector<Value> yielded;
   if (succeeded(finals)) {
@@ -159,7 +160,7 @@ struct ChunkwisePass : linattn::impl::ChunkwisePassBase<ChunkwisePass> {
     SmallVector<RecurrenceOp> ops;
     getOperation()->walk([&](RecurrenceOp op) { ops.push_back(op); });
     for (RecurrenceOp op : ops) {
-      if (failed(convert(rewriter, op, chunk, forced)))
+      if (failed(convert(rewriter, op, chunk, forced, separateEvents)))
         return signalPassFailure();
       ++numChunked;
     }

@@ -164,7 +164,10 @@ def ChunkwisePass : Pass<"linattn-chunkwise"> {
     Option<"chunk", "chunk", "int64_t", "64", "tokens per chunk: 16, 32, 64 or 128">,
     Option<"mma", "mma", "std::string", "",
            "what operands of products are rounded to, instead of what the "
-           "precision attribute or the inputs say">];
+           "precision attribute or the inputs say">,
+    Option<"separateEvents", "separate-events", "bool", "false",
+           "a matrix [C, C] for each pair of events of a token, instead of one "
+           "whose rows are the events of all tokens">];
   let statistics = [Statistic<"numChunked", "chunked", "recurrences in chunk form">];
   let dependentDialects = ["::linattn::LinAttnDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect",
