@@ -9,6 +9,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace linattn;
@@ -190,6 +191,19 @@ static void findSegments(ModuleOp inlined, ChunkWork &work) {
         transition >= 0 && op.getStateType(transition).getValues() != 1;
 }
 
+/// Of a full device of the kind.
+static int64_t countMultiprocessors(StringRef chip) {
+  return llvm::StringSwitch<int64_t>(chip.rtrim("af"))
+      .Case("sm_80", 108)
+      .Case("sm_86", 84)
+      .Case("sm_87", 16)
+      .Case("sm_89", 142)
+      .Case("sm_90", 132)
+      .Cases({"sm_100", "sm_103"}, 148)
+      .Case("sm_120", 188)
+      .Default(48);
+}
+
 /// The plan of the cost model, if it is another than the default.
 static std::string askModel(ModuleOp inlined, ChunkedOp op, CallSizes sizes,
                             StringRef chip) {
@@ -197,8 +211,8 @@ static std::string askModel(ModuleOp inlined, ChunkedOp op, CallSizes sizes,
   findSegments(inlined, work);
   CostDevice device;
   if (auto limits = getDeviceLimits(chip)) {
-    device.multiprocessors = limits->multiprocessors;
     device.sharedBytes = limits->sharedBytes;
+    device.multiprocessors = countMultiprocessors(chip);
   }
   return toPlan(choose(work, sizes, device), work);
 }

@@ -1,6 +1,7 @@
 //===- CommandLine.cpp - options of linattn-run -----------------*- C++ -*-===//
 
 #include "linattn/Runner/CommandLine.h"
+#include "linattn/Compile/Compile.h"
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 
 #include "mlir/IR/AsmState.h"

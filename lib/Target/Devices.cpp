@@ -44,15 +44,6 @@ std::optional<DeviceLimits> linattn::getDeviceLimits(llvm::StringRef chip) {
   // Clusters came with sm_90.
   bool clusters = !name.starts_with("sm_8");
   limits.clusterBlocks = clusters ? 8 : 1;
-  limits.multiprocessors = llvm::StringSwitch<int64_t>(name)
-                               .Case("sm_80", 108)
-                               .Case("sm_86", 84)
-                               .Case("sm_87", 16)
-                               .Case("sm_89", 142)
-                               .Case("sm_90", 132)
-                               .Cases({"sm_100", "sm_103"}, 148)
-                               .Case("sm_120", 188)
-                               .Default(48);
   return limits;
 }
 

@@ -36,8 +36,6 @@ struct DeviceLimits {
   /// Registers that a thread may have.
   int64_t threadRegisters = 255;
   int64_t threads = 1024;
-  /// Of a full device of the kind; what chooses plans counts with them.
-  int64_t multiprocessors = 132;
   /// Blocks of a cluster that every device of the kind schedules; 1 without
   /// clusters.
   int64_t clusterBlocks = 1;
