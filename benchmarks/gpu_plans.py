@@ -6,7 +6,7 @@
                                                            liblinattn_runtime.so
 
 `compile` makes, for each shape, a kernel by every candidate plan of docs/Plans.md
-and notes which of them linattn-compile chooses when it is told the sizes. `run`
+and notes which of them the compiler chooses when it is told the sizes. `run`
 holds every plan of a shape against the first one (relative RMS of outputs and
 states), those with segments also against the fp64 token loop of utils/gpu-check,
 and times all of them by triton's do_bench. A shape passes if the plan chosen is
@@ -18,6 +18,7 @@ import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 from gpu_common import ROOT, make_timer, parse, write_report
@@ -40,7 +41,7 @@ SHAPES = [
 ]
 # Which columns a block has, and how the registers are shared.
 BASES = ["", "column-parts=2 slice=32", "column-parts=1 slice=32"]
-SEGMENTS = [1, 2, 4, 8, 16]
+SEGMENTS = [1, 4, 8, 16]
 # What two plans may differ by: each is within 5e-3 of the equation.
 LIMIT = 1e-2
 WITHIN = 1.10
@@ -48,30 +49,44 @@ WITHIN = 1.10
 
 # ------------------------------------------------------------------------ compile
 def candidates(heads, B, T):
-    """Segments of 1024 tokens and more, where blocks of heads do not fill a GPU."""
+    """Segments of 512 tokens and more, where blocks of heads do not fill a GPU."""
     for segments in SEGMENTS:
-        if segments > 1 and (heads * B * segments > 132 * 4 or T // segments < 1024):
+        if segments > 1 and (heads * B * segments > 132 * 4 or T // segments < 512):
             continue
-        for base in BASES:
-            # The best base of whole sequences is that of segments, but for ties.
-            if segments in (2, 16) and base == BASES[2]:
-                continue
+        # Narrow slices and many segments fill a GPU both.
+        for base in BASES if segments == 1 else BASES[:2] if segments == 8 else BASES[:1]:
             yield " ".join(([f"segments={segments}"] if segments > 1 else []) + base.split())
 
 
-def compile_one(args, name, operator, text, extra):
+def run_tool(args, name, operator, text, extra):
     source = args.output / f"{name}.mlir"
     source.write_text(text.replace(f"@{operator}(", f"@{name}("))
     command = [args.tool, source, f"--target={args.target}", "--lowering=chunkwise"]
     command += ["-o", args.output, *extra]
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     source.unlink()
-    for ending in ("ptx", "h"):
-        (args.output / f"{name}.{ending}").unlink(missing_ok=True)
-    if done.returncode != 0:
-        return None, done.stderr
-    description = json.loads((args.output / f"{name}.json").read_text())
-    return description, done.stderr
+    return done
+
+
+def compile_one(args, name, operator, text, plan):
+    files = [args.output / f"{name}.{ending}" for ending in ("json", "cubin", "ptx", "h")]
+    if not (args.keep and all(file.exists() for file in files[:2])):
+        done = run_tool(args, name, operator, text, [f"--plan={plan}"] if plan else [])
+        for file in files[2:]:
+            file.unlink(missing_ok=True)
+        if done.returncode != 0:
+            print(f"{name}: left out: {done.stderr.strip().splitlines()[0]}", flush=True)
+            return None
+    return json.loads(files[0].read_text())
+
+
+def choose(args, operator, text, B, T):
+    """The plan chosen, and what each would take by the cost model."""
+    said = run_tool(
+        args, "chosen", operator, text, ["--print-plans", f"--size=B={B},T={T}"]
+    ).stderr
+    estimates = {plan: float(time) for time, plan in re.findall(r"([\d.]+)  '(.*)'", said)}
+    return re.search(r"chosen '(.*)':", said)[1], estimates
 
 
 def compile_all(args):
@@ -88,40 +103,29 @@ def compile_all(args):
         case = {"operator": operator, "heads": heads, "width": width, "B": B, "T": T}
         case |= {"samples": sample_names(text), "plans": {}, "chosen": None}
         start = time.time()
-        chosen, error = compile_one(
-            args, f"s{number}_chosen", operator, text, [f"--size=B={B},T={T}"]
-        )
-        if chosen is None:
-            sys.exit(f"{operator}: {error}")
-        seconds = time.time() - start
-        for plan in candidates(heads, B, T):
-            name = f"s{number}_" + (re.sub(r"\W+", "_", plan) or "default")
-            made, error = compile_one(
-                args, name, operator, text, [f"--plan={plan}"] if plan else []
+        case["chosen"], case["estimates"] = choose(args, operator, text, B, T)
+        plans = dict.fromkeys([*candidates(heads, B, T), case["chosen"]])
+        names = {
+            plan: f"s{number}_" + (re.sub(r"\W+", "_", plan) or "default") for plan in plans
+        }
+        with ThreadPoolExecutor(2) as pool:
+            made = pool.map(
+                lambda plan: compile_one(args, names[plan], operator, text, plan), plans
             )
-            if made is None:
-                print(f"{name}: left out: {error.strip().splitlines()[0]}", flush=True)
-                continue
-            case["plans"][name] = {
-                "plan": plan,
-                "spills": made["resources"]["spill_store_bytes"],
-                "registers": made["resources"]["registers"],
-            }
-            if made["plan"] == chosen["plan"]:
-                case["chosen"] = name
-        if case["chosen"]:
-            for ending in ("json", "cubin"):
-                (args.output / f"s{number}_chosen.{ending}").unlink()
-        else:
-            case["chosen"] = f"s{number}_chosen"
-            case["plans"][case["chosen"]] = {"plan": "chosen", **chosen["plan"]}
+        for plan, description in zip(plans, made):
+            if description:
+                case["plans"][names[plan]] = {
+                    "plan": plan,
+                    "spills": description["resources"]["spill_store_bytes"],
+                    "registers": description["resources"]["registers"],
+                }
+        cases.append(case)
         print(
-            f"{operator} H{heads} {B}x{T}: {len(case['plans'])} plans, chosen "
-            f"'{case['plans'][case['chosen']]['plan']}' in {seconds:.2f} s",
+            f"{operator} H{heads} {B}x{T}: {len(case['plans'])} plans in "
+            f"{time.time() - start:.0f} s, chosen '{case['chosen']}'",
             flush=True,
         )
-        cases.append(case)
-    (args.output / "cases.json").write_text(json.dumps(cases, indent=1) + "\n")
+        (args.output / "cases.json").write_text(json.dumps(cases, indent=1) + "\n")
     return 0
 
 
@@ -167,13 +171,14 @@ def run_shape(env, case):
             entry["errors"] = [e["rms"] for e in result["errors"]]
             entry["right"] &= result["ok"]
         entry["ms"] = env.time(lambda: function(**tensors, out=out))
-        entry["spills"] = about.get("spills", 0)
+        entry["spills"] = about["spills"]
+        entry["estimate_ms"] = case["estimates"].get(about["plan"], 0) / 1e3
         row["right"] &= entry["right"]
         row["plans"][about["plan"] or "default"] = entry
         del out, again
         torch.cuda.empty_cache()
     best = min(row["plans"], key=lambda plan: row["plans"][plan]["ms"])
-    chosen = case["plans"][case["chosen"]]["plan"] or "default"
+    chosen = case["chosen"] or "default"
     row |= {"best": best, "chosen": chosen}
     row["ratio"] = row["plans"][chosen]["ms"] / row["plans"][best]["ms"]
     return row
@@ -190,7 +195,7 @@ def print_row(row):
     for plan, entry in row["plans"].items():
         worst = max(entry.get("errors", [0]))
         print(
-            f"    {entry['ms']:8.3f} ms  {plan:40} differs {entry['differs']:.1e}"
+            f"    {entry['ms']:8.3f} ms (model {entry['estimate_ms']:.3f})  {plan:40} differs {entry['differs']:.1e}"
             f"  error {worst:.1e}  spills {entry['spills']}"
             + ("" if entry["right"] else "  WRONG"),
             flush=True,
@@ -226,6 +231,7 @@ def run_all(args):
 
 def add_compile(parser):
     parser.add_argument("--only", nargs="*", help="these operators")
+    parser.add_argument("--keep", action="store_true", help="keep kernels that are there")
 
 
 def add_run(parser):

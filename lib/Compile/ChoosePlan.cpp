@@ -10,6 +10,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace linattn;
@@ -204,54 +205,99 @@ static int64_t countMultiprocessors(StringRef chip) {
       .Default(48);
 }
 
-/// The plan of the cost model, if it is another than the default.
-static std::string askModel(ModuleOp inlined, ChunkedOp op, CallSizes sizes,
-                            StringRef chip) {
-  ChunkWork work(op);
-  findSegments(inlined, work);
-  CostDevice device;
-  if (auto limits = getDeviceLimits(chip)) {
-    device.sharedBytes = limits->sharedBytes;
-    device.multiprocessors = countMultiprocessors(chip);
-  }
-  return toPlan(choose(work, sizes, device), work);
-}
-
-static std::vector<std::string> chooseChunkPlans(ModuleOp isolated,
-                                                 const KernelOptions &options) {
+namespace {
+/// What is to be planned, and what is known of it.
+struct Problem {
+  /// The plans without a model, from fast to small.
   ArrayRef<StringLiteral> usual = kPlans;
-  std::vector<std::string> plans;
+  /// An option that all of them begin with, if any.
+  std::string chunk;
+  std::optional<ChunkWork> work;
+  CallSizes sizes;
+  CostDevice device;
+};
+} // namespace
+
+static Problem findProblem(ModuleOp isolated, const KernelOptions &options) {
+  Problem problem;
   OwningOpRef<ModuleOp> inlined =
       runQuietly(isolated, [](OpPassManager &passes) {
         passes.addPass(createInlinerPass());
         passes.addPass(createSymbolDCEPass());
       });
   auto recurrence = inlined ? findOnly<RecurrenceOp>(*inlined) : RecurrenceOp();
-  OwningOpRef<ModuleOp> chunks;
-  if (recurrence)
-    chunks = makeChunks(*inlined, options.chunk, options);
-  if (chunks) {
-    int64_t weight = options.chunk == kDefaultChunk
-                         ? getWeight(findOnly<ChunkedOp>(*chunks))
-                         : 1;
-    std::string chunk;
-    if (weight > 1) {
-      usual = weight == 2 ? ArrayRef(kHeavyPlans) : ArrayRef(kHeaviestPlans);
-      chunk = usual.front().str() + " ";
-      chunks = makeChunks(*inlined, weight == 2 ? 32 : 16, options);
-    }
-    // Where no size is known the default is as good as another choice.
-    CallSizes sizes = findSizes(recurrence, options.sizes);
-    if (chunks && (sizes.sequences || sizes.tokens)) {
-      std::string chosen = askModel(*inlined, findOnly<ChunkedOp>(*chunks),
-                                    sizes, options.chip);
-      if (!chosen.empty())
-        plans = {chunk + chosen, "stages=1 " + chunk + chosen};
-    }
+  if (!recurrence)
+    return problem;
+  OwningOpRef<ModuleOp> chunks = makeChunks(*inlined, options.chunk, options);
+  if (!chunks)
+    return problem;
+  int64_t weight = options.chunk == kDefaultChunk
+                       ? getWeight(findOnly<ChunkedOp>(*chunks))
+                       : 1;
+  if (weight > 1) {
+    problem.usual =
+        weight == 2 ? ArrayRef(kHeavyPlans) : ArrayRef(kHeaviestPlans);
+    problem.chunk = problem.usual.front().str();
+    chunks = makeChunks(*inlined, weight == 2 ? 32 : 16, options);
   }
-  for (StringRef plan : usual)
+  problem.sizes = findSizes(recurrence, options.sizes);
+  if (auto limits = getDeviceLimits(options.chip)) {
+    problem.device.sharedBytes = limits->sharedBytes;
+    problem.device.multiprocessors = countMultiprocessors(options.chip);
+  }
+  if (!chunks)
+    return problem;
+  problem.work = ChunkWork(findOnly<ChunkedOp>(*chunks));
+  findSegments(*inlined, *problem.work);
+  return problem;
+}
+
+/// A plan as --plan has it.
+static std::string join(std::initializer_list<StringRef> parts) {
+  SmallVector<StringRef> some;
+  llvm::copy_if(parts, std::back_inserter(some),
+                [](StringRef part) { return !part.empty(); });
+  return llvm::join(some, " ");
+}
+
+static std::vector<std::string> chooseChunkPlans(ModuleOp isolated,
+                                                 const KernelOptions &options) {
+  Problem problem = findProblem(isolated, options);
+  std::vector<std::string> plans;
+  // Where no size is known the default is as good as another choice.
+  if (problem.work && (problem.sizes.sequences || problem.sizes.tokens)) {
+    std::string chosen =
+        toPlan(choose(*problem.work, problem.sizes, problem.device),
+               *problem.work);
+    if (!chosen.empty())
+      plans = {join({problem.chunk, chosen}),
+               join({"stages=1", problem.chunk, chosen})};
+  }
+  for (StringRef plan : problem.usual)
     plans.push_back(plan.str());
   return plans;
+}
+
+void linattn::printPlans(ModuleOp isolated, const KernelOptions &options,
+                         llvm::raw_ostream &os) {
+  Problem problem = findProblem(isolated, options);
+  if (isAttention(isolated) || !problem.work) {
+    os << "  plans, from fast to small:\n";
+    for (const std::string &plan : choosePlans(isolated, options))
+      os << "    '" << plan << "'\n";
+    return;
+  }
+  os << llvm::formatv("  microseconds by the cost model, for {0} sequences of "
+                      "{1} tokens (0: not known), chosen '{2}':\n",
+                      problem.sizes.sequences, problem.sizes.tokens,
+                      toPlan(choose(*problem.work, problem.sizes,
+                                    problem.device),
+                             *problem.work));
+  for (const ChunkCandidate &candidate : getCandidates(*problem.work))
+    os << llvm::formatv(
+        "  {0,10:f1}  '{1}'\n",
+        estimate(*problem.work, candidate, problem.sizes, problem.device),
+        join({problem.chunk, toPlan(candidate, *problem.work)}));
 }
 
 std::vector<std::string> linattn::choosePlans(ModuleOp isolated,

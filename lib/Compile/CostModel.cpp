@@ -10,6 +10,9 @@
 using namespace mlir;
 using namespace linattn;
 
+static_assert(sizeof(CostConstants) <= 20 * sizeof(double),
+              "a model of more numbers would fit anything");
+
 /// Columns are rows of transposed tiles, 16 for each warp.
 static constexpr int64_t kRowTile = 16;
 /// Columns of a block where nothing asks for others.
@@ -54,8 +57,7 @@ ChunkWork::ChunkWork(ChunkedOp op) : chunk(op.getChunk()) {
   chainProducts = dependences.getChain().size();
   for (Operation &inner : op.getBlock()->without_terminator()) {
     double flops = countProductFlops(&inner);
-    if (auto solve = dyn_cast<UnitLowerSolveOp>(inner))
-      solves = true;
+    solves |= isa<UnitLowerSolveOp>(inner);
     if (auto product = dyn_cast<DecayProductOp>(inner))
       overKeys |= product.isVectorDecay();
     if (auto scan = dyn_cast<DecayScanOp>(inner))

@@ -54,6 +54,11 @@ static cl::list<std::string>
           cl::desc("B (or N) sequences of T tokens, as far as it is known: the "
                    "plan is chosen for them, and any others run too"),
           cl::cat(category));
+static cl::opt<bool>
+    showPlans("print-plans",
+              cl::desc("compiles nothing, but says what each plan would take "
+                       "by the cost model (docs/Plans.md)"),
+              cl::cat(category));
 static cl::opt<std::string> cache(
     "cache", cl::ValueOptional, cl::value_desc("DIR"),
     cl::desc("keeps what was compiled, by its content, and takes it from "
@@ -99,6 +104,7 @@ int main(int argc, char **argv) {
       llvm::errs() << "error: --" << llvm::toString(std::move(error)) << "\n";
       return 2;
     }
+  options.printPlans = showPlans;
   options.function = function;
   options.folder = folder;
   options.cpu = cpu;

@@ -56,6 +56,8 @@ struct CompileOptions {
   /// "slice=128 stages=3".
   std::string plan;
   CallSizes sizes;
+  /// Only says what each plan would take by the cost model.
+  bool printPlans = false;
   std::string cache; ///< a folder that keeps what was compiled; empty: none
 };
 
@@ -101,6 +103,10 @@ bool isAttention(mlir::ModuleOp isolated);
 /// model (CostModel.h), then what needs less shared memory.
 std::vector<std::string> choosePlans(mlir::ModuleOp isolated,
                                      const KernelOptions &options);
+
+/// What each candidate would take by the cost model, for people.
+void printPlans(mlir::ModuleOp isolated, const KernelOptions &options,
+                llvm::raw_ostream &os);
 
 /// Lowers one function of `module`, or a gpu.module of kernels on tiles of that
 /// name, to PTX. What is wrong with it is reported as diagnostics.

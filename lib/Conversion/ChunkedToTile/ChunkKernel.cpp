@@ -295,14 +295,16 @@ void ChunkKernel::emitSequence() {
   firstChunk = bounds.getFirst(segment);
   endChunk = bounds.getEnd(segment);
   // Of a sequence's last segment nobody needs the end but its run; a sequence
-  // without tokens has one segment.
+  // without tokens has one segment, whose end is its start.
   Value exists =
-      pass.hasOutputs()
-          ? arith::CmpIOp::create(
-                builder, loc, arith::CmpIPredicate::slt, firstChunk,
-                arith::MaxSIOp::create(builder, loc, numChunks, index(1)))
-          : arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                  endChunk, numChunks);
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                            pass.hasOutputs() ? firstChunk : endChunk,
+                            numChunks);
+  if (pass.hasOutputs()) {
+    Value first = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, segment, index(0));
+    exists = arith::OrIOp::create(builder, loc, exists, first);
+  }
   auto branch = scf::IfOp::create(builder, loc, exists, false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
