@@ -70,10 +70,10 @@ if os.access(find_ptxas, os.X_OK):
 if config.linattn_sanitize:
     config.available_features.add("asan")
     # libMLIR is not instrumented: containers that cross its border look
-    # overflowed, and what it keeps until exit looks leaked.
-    llvm_config.with_environment(
-        "ASAN_OPTIONS", "detect_leaks=0:detect_container_overflow=0"
-    )
+    # overflowed, what it keeps until exit looks leaked, and what it takes from
+    # an allocator that our code poisoned looks freed.
+    options = "detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0"
+    llvm_config.with_environment("ASAN_OPTIONS", options)
     llvm_config.with_environment(
         "UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1"
     )

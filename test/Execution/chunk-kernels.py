@@ -42,6 +42,16 @@ CASES = {
     "rwkv7": [TAILS[2], ["--size=B=1", "--size=T=66", "--gates=extreme"]],
     "gdn2": [["--size=B=1", "--size=T=40", "--gates=mixed"]],
     "kda_snapshots": [["--size=B=1", "--size=T=70"]],
+    # Several writes that need each other; a system for each value column.
+    "deltaproduct": [
+        *TAILS[:3],
+        ["--size=B=1", "--size=T=70", "--gates=mixed"],
+        ["--size=B=2", "--size=T=40", "--gates=extreme", "--state=zero"],
+    ],
+    "gated_deltanet_channel_rate": [
+        TAILS[2],
+        ["--size=B=2", "--size=T=40", "--gates=extreme"],
+    ],
 }
 
 # Those packed, and in f16.

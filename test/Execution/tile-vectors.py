@@ -122,6 +122,59 @@ reduced(64, 8, 1, "min")
 reduced(64, 32, 2, "mul")
 
 
+# ------------------------------------------------------------------- systems
+def solved(n, size, warps, terms):
+    """A system of `size` tokens for each of n rows, token after token."""
+    acc = f"tensor<{n}x{size}xf32, #tile.acc<warps = {warps}>>"
+    swizzle = min(128, size * 4)
+    smem = f"!tile.smem<{size}x{size}xf32, swizzle = {swizzle}>"
+    square = f"tensor<{size}x{size}xf32, #tile.acc<warps = {warps}>>"
+    body, arena = "", 0
+    for m in range(terms):
+        body += f"""
+%s{m} = tile.alloc {{offset = {arena} : i64}} : {smem}
+%a{m} = tile.load %A{m}[%c0, %c0] dims = [0, 1] : {MATRIX} -> {square}
+tile.local_store %a{m}, %s{m} : {square}, {smem}
+%r{m} = tile.load %R{m}[%c0, %c0] dims = [0, 1] : {MATRIX} -> {acc}
+"""
+        arena += size * size * 4
+    names = lambda letter: ", ".join(f"%{letter}{m}" for m in range(terms))
+    types = lambda type: ", ".join([type] * terms)
+    body += f"""
+gpu.barrier
+%x = tile.load %in[%c0, %c0] dims = [0, 1] : {MATRIX} -> {acc}
+%u = tile.unit_lower_solve %x rates({names("r")}) matrices({names("s")})
+    : {acc}, rates {types(acc)}, matrices {types(smem)}
+tile.store %u, %out[%c0, %c0] dims = [0, 1] : {acc}, {MATRIX}
+"""
+    A = [np.tril(rng.standard_normal((size, size)) / size**0.5, -1) for _ in range(terms)]
+    R = [rng.standard_normal((n, size)) for _ in range(terms)]
+    x = rng.standard_normal((n, size))
+    # What is not read is not a number.
+    below = np.tril(np.ones((size, size)), -1) > 0
+    arrays = [Array("f32", np.where(below, a, np.nan)) for a in A]
+    arrays += [Array("f32", r) for r in R]
+    arrays += [Array("f32", x), Array("f32", shape=(n, size))]
+    arguments = [f"%A{m}: {MATRIX}" for m in range(terms)]
+    arguments += [f"%R{m}: {MATRIX}" for m in range(terms)]
+    arguments += [f"%in: {MATRIX}", f"%out: {MATRIX}"]
+    (got,) = run(module(", ".join(arguments), body, warps), arrays, warps, arena)
+    want = rounded(x, "f32")
+    for t in range(size):
+        for a, r in zip(A, R):
+            sums = want[:, :t] @ rounded(a, "f32")[t, :t]
+            want[:, t] += rounded(r, "f32")[:, t] * sums
+    error = np.abs(got - want).max() / np.abs(want).max()
+    print("solve", n, size, warps, terms, f"{error:.1e}")
+    assert error < 1e-5, (n, size, warps, terms, error)
+
+
+solved(16, 16, 1, 1)
+solved(64, 64, 4, 1)
+solved(64, 32, 2, 2)
+solved(32, 32, 4, 1)
+
+
 # ------------------------------------------------------------------ inverses
 def inverse(n, warps, A, chip="sm_90a"):
     acc = f"tensor<{n}x{n}xf32, #tile.acc<warps = {warps}>>"

@@ -44,8 +44,8 @@ Value TileEmitter::decayLanes(Value decay) {
   decay = strip(decay);
   Value g = getVector(decay, getLanes(decay));
   if (!tensorOf(g).getElementType().isF32())
-    g = arith::ExtFOp::create(
-        builder, loc, tensorOf(g).clone(builder.getF32Type()), g);
+    g = arith::ExtFOp::create(builder, loc,
+                              tensorOf(g).clone(builder.getF32Type()), g);
   // maximumf keeps NaN.
   return arith::MaximumFOp::create(builder, loc, g,
                                    constant(g.getType(), kLeastGate));

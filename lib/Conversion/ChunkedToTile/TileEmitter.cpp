@@ -313,9 +313,7 @@ Value TileEmitter::makeUnmasked(Value value, bool transposed) {
                                        : productFragment(product);
       })
       .Case([&](DecayScanOp scan) { return decayRows(scan); })
-      .Case([&](UnitLowerSolveOp solve) {
-        return solveFragment(solve, transposed);
-      })
+      .Case([&](UnitLowerSolveOp solve) { return solveFragment(solve); })
       .Default([&](Operation *) -> Value {
         auto operandOf = [&](Value operand) {
           return inLayout(getFragment(operand, transposed), type.getEncoding());
@@ -434,7 +432,25 @@ Value TileEmitter::productFragment(DecayProductOp product) {
   return gamma(product, type, p);
 }
 
-Value TileEmitter::solveFragment(UnitLowerSolveOp solve, bool transposed) {
+/// A system for each value column: columns are rows here.
+Value TileEmitter::solveColumns(UnitLowerSolveOp solve) {
+  auto layout = tile::AccAttr::get(context, plan.warps);
+  auto columnsOf = [&](Value value) {
+    return inLayout(getFragment(value, /*transposed=*/true), layout);
+  };
+  Value rhs = columnsOf(solve.getRhs());
+  SmallVector<Value> rates, matrices;
+  for (Value rate : solve.getRates())
+    rates.push_back(columnsOf(rate));
+  for (Value matrix : solve.getMatrices())
+    matrices.push_back(getShared(matrix));
+  return tile::UnitLowerSolveOp::create(builder, loc, rhs.getType(), rhs, rates,
+                                        matrices);
+}
+
+Value TileEmitter::solveFragment(UnitLowerSolveOp solve) {
+  if (!solve.isInverse())
+    return solveColumns(solve);
   Value matrix = gatherColumns(getFragment(solve.getMatrices()[0], false));
   int64_t n = tensorOf(matrix).getDimSize(0);
   auto scratchType = tile::SmemType::get(
@@ -680,9 +696,8 @@ static bool readsMatrix(ChunkedOp op, Value value) {
   if (!inner || inner->hasTrait<OpTrait::ConstantLike>() ||
       isa<tensor::EmptyOp>(inner))
     return tensorOf(value).getRank() == 2 && !inner;
-  return llvm::any_of(inner->getOperands(), [&](Value operand) {
-    return readsMatrix(op, operand);
-  });
+  return llvm::any_of(inner->getOperands(),
+                      [&](Value operand) { return readsMatrix(op, operand); });
 }
 
 /// A scan of decays over K that an elementwise value is made of, if any.
@@ -727,6 +742,11 @@ SmallVector<Value> TileEmitter::getOffChain() {
     if (right.getDefiningOp() && !isTokenTile(op, right) && !isOn(right))
       result.insert(right);
   }
+  for (auto solve : op.getBlock()->getOps<UnitLowerSolveOp>())
+    if (!solve.isInverse() && isOn(solve.getResult()))
+      for (Value matrix : solve.getMatrices())
+        if (matrix = strip(matrix); !isOn(matrix))
+          result.insert(matrix);
   // What scans decays over K fills the registers: one after another, before
   // anything else is kept there.
   SmallVector<std::pair<int, Value>> order;
@@ -789,8 +809,12 @@ LogicalResult TileEmitter::check(ChunkedOp op) {
       continue;
     }
     if (auto solve = dyn_cast<UnitLowerSolveOp>(inner)) {
-      if (!solve.isInverse() || solve.getTransposed())
-        return refuse(&inner, "rates over value columns");
+      if (solve.getTransposed())
+        return refuse(&inner, "a system that is solved transposed");
+      int64_t size = tensorOf(solve.getMatrices()[0]).getDimSize(0);
+      if (!solve.isInverse() && size > int64_t(op.getChunk()))
+        return refuse(&inner, "rates over value columns in several events of a "
+                              "token");
       continue;
     }
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(inner)) {

@@ -116,7 +116,8 @@ private:
   mlir::Value broadcastFragment(mlir::linalg::BroadcastOp op, bool transposed);
   mlir::Value matmulFragment(mlir::linalg::MatmulOp op, bool transposed);
   mlir::Value productFragment(DecayProductOp op);
-  mlir::Value solveFragment(UnitLowerSolveOp op, bool transposed);
+  mlir::Value solveFragment(UnitLowerSolveOp op);
+  mlir::Value solveColumns(UnitLowerSolveOp op);
   mlir::Value multiply(mlir::Value a, bool aTransposed, mlir::Value b,
                        bool bTransposed, mlir::Value acc, int64_t terms);
   mlir::Value makeVector(mlir::Value value, mlir::Attribute layout);

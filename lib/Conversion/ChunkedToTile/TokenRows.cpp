@@ -70,8 +70,8 @@ private:
     ArrayRef<int64_t> added = broadcast.getDimensions();
     if (!llvm::is_contained(added, 1) || llvm::is_contained(added, 0))
       return {};
-    auto type = withoutRows(
-        cast<RankedTensorType>(broadcast->getResult(0).getType()));
+    auto type =
+        withoutRows(cast<RankedTensorType>(broadcast->getResult(0).getType()));
     SmallVector<int64_t> rest;
     for (int64_t dim : added)
       if (dim != 1)
@@ -116,10 +116,9 @@ void linattn::chunked_to_tile::liftRowSlices(ChunkedOp op) {
     slice.erase();
   }
   // What the rows were taken of, users first.
-  SmallVector<Operation *> all = llvm::map_to_vector(
-      op.getBlock()->without_terminator(), [](Operation &inner) {
-        return &inner;
-      });
+  SmallVector<Operation *> all =
+      llvm::map_to_vector(op.getBlock()->without_terminator(),
+                          [](Operation &inner) { return &inner; });
   for (Operation *inner : llvm::reverse(all))
     if (isOpTriviallyDead(inner))
       inner->erase();

@@ -65,6 +65,8 @@ llvm::LogicalResult emitDecayMma(Emitter &e, tile::DecayMmaOp op);
 llvm::LogicalResult emitScanRows(Emitter &e, tile::ScanRowsOp op);
 // Inverse.cpp
 llvm::LogicalResult emitInverse(Emitter &e, tile::UnitLowerInverseOp op);
+// Solve.cpp
+llvm::LogicalResult emitSolve(Emitter &e, tile::UnitLowerSolveOp op);
 
 // Vectors.cpp
 llvm::LogicalResult emitConvert(Emitter &e, tile::ConvertOp op);

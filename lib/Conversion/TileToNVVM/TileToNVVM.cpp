@@ -366,6 +366,7 @@ LogicalResult KernelTranslation::emit(Operation *op) {
       .Case([&](DecayMmaOp op) { return emitDecayMma(e, op); })
       .Case([&](ScanRowsOp op) { return emitScanRows(e, op); })
       .Case([&](UnitLowerInverseOp op) { return emitInverse(e, op); })
+      .Case([&](UnitLowerSolveOp op) { return emitSolve(e, op); })
       .Case([&](ConvertOp op) { return emitConvert(e, op); })
       .Case([&](SplatRowOp op) { return emitSplatRow(e, op); })
       .Case([&](SplatColOp op) { return emitSplatCol(e, op); })

@@ -148,13 +148,72 @@ LogicalResult ChunkEmitter::prepareState(unsigned number) {
     for (Value &gate : gates)
       if (cast<RankedTensorType>(gate.getType()).getRank() == 1)
         gate = tiler.broadcast(loc, gate, {chunk, state.keys}, {1});
+  if (separateEvents && state.perKey && gates.size() > 1) {
+    state.merged = gates;
+    state.decays = 1;
+    state.gates = gates[0];
+    for (Value gate : ArrayRef(gates).drop_front())
+      state.gates = arith::AddFOp::create(builder, loc, state.gates, gate);
+    return success();
+  }
   state.gates = interleave(gates);
   return success();
 }
 
+/// e^(the decays of a token from the `from`-th up to the `to`-th); null if
+/// there are none.
+Value ChunkEmitter::mergedDecay(const StateRows &state, int64_t from,
+                                int64_t to) {
+  Value sum;
+  for (Value gate : ArrayRef(state.merged).slice(from, to - from))
+    sum = sum ? arith::AddFOp::create(builder, loc, sum, gate) : gate;
+  return sum ? Value(math::ExpOp::create(builder, loc, sum)) : sum;
+}
+
+/// An event between the decays of its token: a read goes before all of them and
+/// keeps those that it has behind it, a write goes behind all and keeps those
+/// that it has before it. What a factor stands for is a decay, so that none is
+/// above 1.
+void ChunkEmitter::moveEvent(Rows &row) {
+  StateRows &state = states[row.event->state];
+  int64_t count = state.merged.size(), position = row.position;
+  if (position == 0 || position == count) {
+    row.position = position == 0 ? 0 : 1;
+    return;
+  }
+  bool isRead = row.event->kind == Kind::Read;
+  row.position = isRead ? 0 : 1;
+  row.plainKeys = row.keys;
+  row.keys = scaleRows(row.keys, isRead ? mergedDecay(state, 0, position)
+                                        : mergedDecay(state, position, count));
+}
+
+/// A write between decays and a read behind it, before the next or a later one,
+/// of the same token: the decays between them alone. All others of the matrix
+/// are 0: they are there in both products, bit by bit.
+Value ChunkEmitter::ownTokenProduct(unsigned number, const Rows &read,
+                                    const Rows &write) {
+  StateRows &state = states[number];
+  Rows x = read, y = write;
+  x.keys = read.plainKeys;
+  y.keys = write.plainKeys;
+  if (Value decay =
+          mergedDecay(state, write.event->position, read.event->position))
+    x.keys = scaleRows(x.keys, decay);
+  x.plainKeys = y.plainKeys = Value();
+  Value gates = std::exchange(state.gates, Value());
+  x.position = y.position = 0;
+  x.order = 2, y.order = 1;
+  Value upTo = decayProduct(number, {&x}, {&y});
+  x.order = 1, y.order = 2;
+  Value before = decayProduct(number, {&x}, {&y});
+  state.gates = gates;
+  return arith::SubFOp::create(builder, loc, upTo, before);
+}
+
 LogicalResult ChunkEmitter::prepareEvents() {
   for (auto [i, event] : llvm::enumerate(form.getEvents())) {
-    Rows row{&event, (unsigned)i, {}};
+    Rows row{&event, unsigned(i), Value(), 0, Value()};
     Value key;
     if (event.kind == Kind::Read)
       key = event.getRead().getKey();
@@ -165,6 +224,9 @@ LogicalResult ChunkEmitter::prepareEvents() {
       if (!tile)
         return failure();
       row.keys = widen(mask(tile), states[event.state].element);
+      row.position = event.position;
+      if (!states[event.state].merged.empty())
+        moveEvent(row);
     }
     rows.push_back(row);
   }
@@ -174,6 +236,16 @@ LogicalResult ChunkEmitter::prepareEvents() {
 Value ChunkEmitter::decayProduct(unsigned number, ArrayRef<const Rows *> reads,
                                  ArrayRef<const Rows *> writes) {
   StateRows &state = states[number];
+  if (writes.size() == 1 && reads.size() == 1 && reads[0]->plainKeys &&
+      writes[0]->plainKeys && writes[0]->order < reads[0]->order) {
+    // Of earlier tokens only: as if the read came first.
+    Rows x = *reads[0], y = *writes[0];
+    x.plainKeys = Value();
+    std::swap(x.order, y.order);
+    Value others = decayProduct(number, {&x}, {&y});
+    Value own = ownTokenProduct(number, *reads[0], *writes[0]);
+    return arith::AddFOp::create(builder, loc, others, own);
+  }
   SmallVector<Value> x, y;
   SmallVector<int64_t> xPositions, xOrder, yPositions, yOrder;
   Value none;
@@ -185,12 +257,12 @@ Value ChunkEmitter::decayProduct(unsigned number, ArrayRef<const Rows *> reads,
   // Rows of zeros stand where they break no rule: reads last, writes first.
   for (const Rows *read : reads) {
     x.push_back(read ? read->keys : zeroKeys());
-    xPositions.push_back(read ? read->event->position : state.decays);
+    xPositions.push_back(read ? read->position : state.decays);
     xOrder.push_back(read ? read->order : form.getEvents().size());
   }
   for (const Rows *write : writes) {
     y.push_back(write ? write->keys : zeroKeys());
-    yPositions.push_back(write ? write->event->position : 0);
+    yPositions.push_back(write ? write->position : 0);
     yOrder.push_back(write ? write->order : 0);
   }
   // The events of a transition are those of its state, and so are the products
@@ -240,13 +312,11 @@ Value ChunkEmitter::decayScan(unsigned number, DecaySpan span,
 }
 
 Value ChunkEmitter::decayTo(const Rows &read) {
-  return decayScan(read.event->state, DecaySpan::StartToEvent,
-                   read.event->position);
+  return decayScan(read.event->state, DecaySpan::StartToEvent, read.position);
 }
 
 Value ChunkEmitter::decayFrom(const Rows &write) {
-  return decayScan(write.event->state, DecaySpan::EventToEnd,
-                   write.event->position);
+  return decayScan(write.event->state, DecaySpan::EventToEnd, write.position);
 }
 
 Value ChunkEmitter::decayOver(unsigned number) {
@@ -374,8 +444,8 @@ LogicalResult ChunkEmitter::prepareSystem(System &system) {
   return success();
 }
 
-const ChunkEmitter::Rows *
-ChunkEmitter::getTermRead(unsigned write, size_t term, unsigned state) const {
+const ChunkEmitter::Rows *ChunkEmitter::getTermRead(unsigned write, size_t term,
+                                                    unsigned state) const {
   ArrayRef<StepEvent::Term> terms = rows[write].event->terms;
   if (term >= terms.size() || rows[terms[term].read].event->state != state)
     return nullptr;
@@ -474,8 +544,8 @@ Value ChunkEmitter::rateProduct(const System &system, size_t reader,
     const Rows *read = getTermRead(system.coupled[reader], m, state);
     if (!read)
       continue;
-    Value part = scaleRows(decayProduct(state, {read}, {&write}),
-                           rates[reader]);
+    Value part =
+        scaleRows(decayProduct(state, {read}, {&write}), rates[reader]);
     sum = sum ? arith::AddFOp::create(builder, loc, sum, part) : part;
   }
   return sum;
@@ -489,8 +559,8 @@ Value ChunkEmitter::rateProduct(const System &system, size_t reader,
 ///   D X         D
 ///
 /// Every block is triangular over tokens, so that D is one unit triangular
-/// system of [C, C]. What enters such a system keeps f32, as the coefficients of
-/// the first one do; blocks of the inverse are rounded when they are used
+/// system of [C, C]. What enters such a system keeps f32, as the coefficients
+/// of the first one do; blocks of the inverse are rounded when they are used
 /// anyway.
 void ChunkEmitter::solveSeparately(System &system) {
   size_t n = system.coupled.size();

@@ -34,12 +34,19 @@ private:
     const StepEvent *event;
     unsigned order;
     mlir::Value keys;
+    /// Where it stands among the decays of its token.
+    int64_t position = 0;
+    /// The keys before decays of their own token went into them; null where
+    /// none did.
+    mlir::Value plainKeys;
   };
   /// What one state contributes.
   struct StateRows {
     mlir::Value start;
     mlir::Value gates;
     unsigned decays = 0;
+    /// The decays of a token that became one.
+    llvm::SmallVector<mlir::Value> merged;
     bool perKey = false;
     int64_t keys = 0, values = 0;
     mlir::Type element;
@@ -47,6 +54,12 @@ private:
 
   mlir::LogicalResult prepareState(unsigned state);
   mlir::LogicalResult prepareEvents();
+  /// Of a state whose decays became one: the event before or behind it.
+  void moveEvent(Rows &row);
+  mlir::Value mergedDecay(const StateRows &state, int64_t from, int64_t to);
+  /// P of events between the decays of one token.
+  mlir::Value ownTokenProduct(unsigned state, const Rows &read,
+                              const Rows &write);
   mlir::LogicalResult emitGroup(llvm::ArrayRef<unsigned> states);
   /// The system of the coupled writes of a group.
   struct System {

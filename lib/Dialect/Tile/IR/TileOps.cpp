@@ -431,6 +431,33 @@ LogicalResult UnitLowerInverseOp::verify() {
   return success();
 }
 
+LogicalResult UnitLowerSolveOp::verify() {
+  auto type = cast<RankedTensorType>(getRhs().getType());
+  auto layout = dyn_cast<AccAttr>(type.getEncoding());
+  if (!layout || !type.getElementType().isF32() || layout.getColumns() != 1)
+    return emitOpError("the right side is [N, C] in f32 and layout acc with "
+                       "one part of columns, got ")
+           << type;
+  for (Value rate : getRates())
+    if (rate.getType() != type)
+      return emitOpError("rates have the type of the right side, ")
+             << type << ", got " << rate.getType();
+  if (getRates().empty() || getRates().size() != getMatrices().size())
+    return emitOpError("there are as many matrices as rates, at least one, "
+                       "got ")
+           << getMatrices().size() << " and " << getRates().size();
+  int64_t size = type.getDimSize(1);
+  for (Value matrix : getMatrices()) {
+    auto smem = cast<SmemType>(matrix.getType());
+    if (smem.getShape() != ArrayRef<int64_t>{size, size} ||
+        !smem.getElementType().isF32() || smem.getTransposed())
+      return emitOpError("a matrix of ")
+             << size << " columns of the right side is " << size << " x "
+             << size << " in f32, not transposed, got " << smem;
+  }
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Registers
 //===----------------------------------------------------------------------===//

@@ -477,6 +477,43 @@ def Tile_UnitLowerInverseOp : Tile_Op<"unit_lower_inverse", [
   }];
 }
 
+def Tile_UnitLowerSolveOp : Tile_Op<"unit_lower_solve", [AttrSizedOperandSegments,
+    TypesMatchWith<"result has the type of the right side", "rhs", "result", "$_self">]> {
+  let summary = "a unit lower triangular system for each row";
+  let description = [{
+    Row n of the result, with the rates r of that row, solves
+
+      u[n, t] = rhs[n, t] + sum_m r_m[n, t] sum_{s<t} A_m[t, s] u[n, s]
+
+    in f32, token after token: the rates differ by row, so that there is no inverse
+    that all rows could share. What stands on and above the diagonal of A is not
+    read. Each warp solves its own rows.
+
+    Example:
+
+    ```mlir
+    %u = tile.unit_lower_solve %rhs rates(%b) matrices(%a)
+        : tensor<64x32xf32, #tile.acc<warps = 4>>, rates tensor<64x32xf32, #tile.acc<warps = 4>>,
+          matrices !tile.smem<32x32xf32, swizzle = 128>
+    ```
+
+    Constraints:
+
+    * (unit_lower_solve_c1) Right side and rates are of one type, [N, C] in f32 and
+      `acc` with one part of columns.
+    * (unit_lower_solve_c2) There are as many matrices as rates, at least one.
+    * (unit_lower_solve_c3) Each matrix is [C, C] in f32, not transposed.
+  }];
+  let arguments = (ins Tile_Fragment:$rhs, Variadic<Tile_Fragment>:$rates,
+    Arg<Variadic<Tile_Smem>, "", [MemRead]>:$matrices);
+  let results = (outs Tile_Fragment:$result);
+  let assemblyFormat = [{
+    $rhs `rates` `(` $rates `)` `matrices` `(` $matrices `)` attr-dict
+    `:` type($rhs) `,` `rates` type($rates) `,` `matrices` type($matrices)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_DecayMmaOp : Tile_Op<"decay_mma", [AttrSizedOperandSegments]> {
   let summary = "products of rows with all that decays between them";
   let description = [{
