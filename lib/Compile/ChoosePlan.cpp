@@ -215,6 +215,8 @@ struct Problem {
   std::optional<ChunkWork> work;
   CallSizes sizes;
   CostDevice device;
+
+  bool knowsSizes() const { return sizes.sequences || sizes.tokens; }
 };
 } // namespace
 
@@ -248,7 +250,8 @@ static Problem findProblem(ModuleOp isolated, const KernelOptions &options) {
   if (!chunks)
     return problem;
   problem.work = ChunkWork(findOnly<ChunkedOp>(*chunks));
-  findSegments(*inlined, *problem.work);
+  if (problem.knowsSizes())
+    findSegments(*inlined, *problem.work);
   return problem;
 }
 
@@ -265,7 +268,7 @@ static std::vector<std::string> chooseChunkPlans(ModuleOp isolated,
   Problem problem = findProblem(isolated, options);
   std::vector<std::string> plans;
   // Where no size is known the default is as good as another choice.
-  if (problem.work && (problem.sizes.sequences || problem.sizes.tokens)) {
+  if (problem.work && problem.knowsSizes()) {
     std::string chosen =
         toPlan(choose(*problem.work, problem.sizes, problem.device),
                *problem.work);
