@@ -290,6 +290,14 @@ void linattn::printPlans(ModuleOp isolated, const KernelOptions &options,
       os << "    '" << plan << "'\n";
     return;
   }
+  const ChunkWork &work = *problem.work;
+  os << llvm::formatv(
+      "  a chunk of {0} tokens: {1:f2} Mflop off the chain; {2} products on it, "
+      "right operands of {3} KiB and of {4} KiB for outputs; {5} KiB of "
+      "tokens, {6} KiB between kernels\n",
+      work.chunk, work.offChainFlops / 1e6, work.chainProducts,
+      work.chainBytes / 1024, work.outputBytes / 1024, work.tokenBytes / 1024,
+      work.scratchBytes / 1024);
   os << llvm::formatv("  microseconds by the cost model, for {0} sequences of "
                       "{1} tokens (0: not known), chosen '{2}':\n",
                       problem.sizes.sequences, problem.sizes.tokens,
