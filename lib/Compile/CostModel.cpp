@@ -4,6 +4,7 @@
 
 #include "linattn/Dialect/LinAttn/Analysis/ChunkDependences.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -31,11 +32,40 @@ static int64_t bytesOf(RankedTensorType type) {
   return type.getNumElements() * type.getElementTypeBitWidth() / 8;
 }
 
+/// The value before it was transposed, rounded, widened or masked.
+static Value getSource(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<linalg::TransposeOp, arith::ExtFOp, arith::TruncFOp>(op))
+      value = op->getOperand(0);
+    else if (auto select = dyn_cast<arith::SelectOp>(op))
+      value = select.getTrueValue();
+    else
+      break;
+  }
+  return value;
+}
+
 /// Matrices that a chain reads and does not depend on, but tokens: split-T
 /// writes and reads them.
 static bool isScratch(const ChunkDependences &dependences, Value value) {
   return value.getDefiningOp() && !dependences.dependsOnState(value) &&
          tensorOf(value).getRank() == 2;
+}
+
+/// Bytes of the tokens that some values are made of.
+static double tokenBytesOf(ChunkedOp op, SmallVector<Value> todo) {
+  llvm::DenseSet<Value> seen;
+  double bytes = 0;
+  while (!todo.empty()) {
+    Value value = todo.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (Operation *inner = value.getDefiningOp())
+      llvm::append_range(todo, inner->getOperands());
+    else if (llvm::is_contained(op.getTokenArgs(), value))
+      bytes += bytesOf(tensorOf(value));
+  }
+  return bytes;
 }
 
 ChunkWork::ChunkWork(ChunkedOp op) : chunk(op.getChunk()) {
@@ -54,6 +84,8 @@ ChunkWork::ChunkWork(ChunkedOp op) : chunk(op.getChunk()) {
     tokenBytes += bytesOf(tensorOf(yielded));
 
   ChunkDependences dependences(op);
+  llvm::DenseSet<Value> scratch;
+  SmallVector<Value> offChain;
   chainProducts = dependences.getChain().size();
   for (Operation &inner : op.getBlock()->without_terminator()) {
     double flops = countProductFlops(&inner);
@@ -66,6 +98,8 @@ ChunkWork::ChunkWork(ChunkedOp op) : chunk(op.getChunk()) {
       auto product = dyn_cast<DecayProductOp>(inner);
       bool vector = product && product.isVectorDecay();
       offChainFlops += flops * (vector ? CostConstants().vectorDecay : 1);
+      if (flops > 0)
+        offChain.push_back(inner.getResult(0));
       continue;
     }
     // Norms of outputs.
@@ -84,10 +118,13 @@ ChunkWork::ChunkWork(ChunkedOp op) : chunk(op.getChunk()) {
         getElementTypeOrSelf(left.getType()).getIntOrFloatBitWidth() / 8);
     bool onChain = dependences.getClass(&inner) == ChunkClass::OnChain;
     (onChain ? chainBytes : outputBytes) += bytes;
-    for (Value operand : {left, right})
-      if (isScratch(dependences, operand))
-        scratchBytes += bytesOf(tensorOf(operand));
+    for (Value operand : {left, right}) {
+      Value source = getSource(operand);
+      if (isScratch(dependences, source) && scratch.insert(source).second)
+        scratchBytes += tensorOf(source).getNumElements() * operandBytes;
+    }
   }
+  offChainBytes = tokenBytesOf(op, offChain) + scratchBytes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -141,8 +178,7 @@ private:
   }
 
   double offChain(double chunks) const {
-    double bytes = work.tokenBytes + work.scratchBytes;
-    return c.launch + chunks * (bytes / c.memoryBytes +
+    return c.launch + chunks * (work.offChainBytes / c.memoryBytes +
                                 operations(work.offChainFlops) /
                                     c.offChainFlops / device.multiprocessors);
   }
@@ -150,9 +186,10 @@ private:
   BlockTime blockTime(double bytes) const {
     // Each row of warps reads all right operands.
     double rows = std::max<int64_t>(1, candidate.slice / kRowTile);
-    double parts = candidate.columnParts == 1 ? 1 : c.columnParts;
     BlockTime time;
-    time.busy = rows * parts * bytes / c.operandBytes;
+    time.busy = rows * bytes / c.operandBytes;
+    if (candidate.columnParts > 1)
+      time.busy += c.columnParts;
     time.alone = c.step + c.product * work.chainProducts;
     if (!candidate.split) {
       time.busy += operations(work.offChainFlops) / c.sharedFlops;
@@ -215,19 +252,14 @@ static ChunkCandidate getDefault(const ChunkWork &work) {
 SmallVector<ChunkCandidate> linattn::getCandidates(const ChunkWork &work) {
   ChunkCandidate base = getDefault(work);
   SmallVector<ChunkCandidate> result = {base};
-  auto add = [&](int64_t slice, int64_t parts) {
-    if (slice >= base.slice || (work.overKeys && !base.split && parts != 1))
-      return;
-    ChunkCandidate other = base;
-    other.slice = slice;
-    other.columnParts = parts;
-    result.push_back(other);
-  };
-  if (work.cuts) {
-    add(32, 2);
-    // One part of columns where the registers hold a row.
-    if (work.keys * work.operandBytes <= 256)
-      add(32, 1);
+  // Narrow slices, in two parts of columns: in one, two warps load all tokens of
+  // a block, and spill.
+  if (work.cuts && base.slice > 32 && work.keys > kRowTile &&
+      (base.split || !work.overKeys)) {
+    ChunkCandidate narrow = base;
+    narrow.slice = 32;
+    narrow.columnParts = 2;
+    result.push_back(narrow);
   }
   if (work.segments)
     for (ChunkCandidate one : SmallVector<ChunkCandidate>(result))

@@ -20,7 +20,7 @@ namespace linattn {
 /// multiprocessor per microsecond. A test counts them.
 struct CostConstants {
   /// Begin and end of a kernel, its states in and out.
-  double launch = 12;
+  double launch = 16;
   /// Bytes per microsecond of the whole memory.
   double memoryBytes = 4.3e6;
   /// Operations of what is off the chain, many blocks at once.
@@ -30,7 +30,7 @@ struct CostConstants {
   /// The same of a block that is alone on its multiprocessor.
   double aloneFlops = 4.4e5;
   /// A decay over K makes operations of a product this many.
-  double vectorDecay = 6;
+  double vectorDecay = 3.5;
   /// Products of f32 operands: three of tf32, each at half the rate.
   double singleProducts = 6;
   /// A chunk of a chain: what it takes without its products.
@@ -38,9 +38,9 @@ struct CostConstants {
   /// Each product on the chain, while it waits for the one before.
   double product = 0.45;
   /// Bytes of right operands that the warps of a multiprocessor read.
-  double operandBytes = 1.25e5;
-  /// What two parts of columns cost, which exchange what they made.
-  double columnParts = 1.6;
+  double operandBytes = 1.05e5;
+  /// What two parts of columns take to exchange what they made, in a chunk.
+  double columnParts = 0.9;
   /// Bytes of transitions that a block takes while it makes starts.
   double startBytes = 4.0e4;
 };
@@ -59,6 +59,8 @@ struct ChunkWork {
   int64_t chainProducts = 0;
   /// Bytes of tokens, and of what goes between the kernels of split-T.
   double tokenBytes = 0, scratchBytes = 0;
+  /// Bytes that a kernel of what is off the chain moves.
+  double offChainBytes = 0;
   bool solves = false, overKeys = false;
   /// Whether value columns may be cut: nothing sums over them.
   bool cuts = true;

@@ -36,7 +36,7 @@ CHOICES = [
 def ask(operator, heads, sizes, *options):
     text = (examples / f"{operator}.mlir").read_text()
     source = folder / f"{operator}_{heads}.mlir"
-    source.write_text(resize(text, heads=heads))
+    source.write_text(resize(text, K=128, V=128, heads=heads))
     command = [tool, str(source), "--target=sm_90a", "--print-plans", "-o", str(folder)]
     command += [f"--size={sizes}"] if sizes else []
     return subprocess.run([*command, *options], capture_output=True, text=True, check=True).stderr
@@ -53,7 +53,7 @@ for case in wrong:
 assert not wrong
 
 # Static sizes of the types are known without being told.
-text = resize((examples / "gated_deltanet.mlir").read_text(), heads=8)
+text = resize((examples / "gated_deltanet.mlir").read_text(), K=128, V=128, heads=8)
 static = folder / "static.mlir"
 static.write_text(text.replace("tensor<?x?x", "tensor<1x32768x").replace("tensor<?x8x", "tensor<1x8x"))
 said = subprocess.run(
