@@ -279,8 +279,8 @@ ChunkCandidate linattn::choose(const ChunkWork &work, CallSizes sizes,
     double time = estimate(work, candidate, sizes, device, constants);
     if (best && time >= least)
       continue;
+    least = best ? time : time / (1 + constants.margin);
     best = candidate;
-    least = time;
   }
   return *best;
 }

@@ -43,6 +43,8 @@ struct CostConstants {
   double columnParts = 0.9;
   /// Bytes of transitions that a block takes while it makes starts.
   double startBytes = 4.0e4;
+  /// By how much another plan must be better than the default to be chosen.
+  double margin = 0.05;
 };
 
 /// One chunk of one head, read off the chunk form.
@@ -96,7 +98,8 @@ double estimate(const ChunkWork &work, const ChunkCandidate &candidate,
 /// Candidates of a recurrence, the default of its chunk form first.
 llvm::SmallVector<ChunkCandidate> getCandidates(const ChunkWork &work);
 
-/// The candidate that takes the least by the model. Where sizes are not known
+/// The candidate that takes the least by the model, or the default if none is
+/// better by the margin. Where sizes are not known
 /// the device is taken to be full, by sequences of 4096 tokens.
 ChunkCandidate choose(const ChunkWork &work, CallSizes sizes,
                       const CostDevice &device,
