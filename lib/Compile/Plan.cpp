@@ -86,6 +86,10 @@ llvm::Error linattn::checkPlan(StringRef plan) {
     return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                    "plan: " + message);
   };
+  if (plan.contains(','))
+    return refuse("options are separated by blanks, as in 'slice=32 stages=2', "
+                  "got '" +
+                  plan + "'");
   SmallVector<StringRef> words;
   llvm::SplitString(plan, words);
   for (StringRef word : words) {

@@ -22,10 +22,16 @@ double runner::errorLimit(const Result &result, bool roundsTo16Bit) {
 
 void Comparison::allowModel() {
   constexpr double kAllowed = 1.5;
+  // Whole modules, whose differences cancel, err up to 2.3e-2. Where a model
+  // errs more it is wrong itself, or the result means nothing.
+  constexpr double kMaxLimit = 5e-2;
   if (!model)
     return;
-  limit = std::max(limit, kAllowed * model->relativeRMS);
-  worstLimit = std::max(worstLimit, kAllowed * model->worst);
+  auto raise = [&](double limit, double error) {
+    return std::max(limit, std::min(kAllowed * error, kMaxLimit));
+  };
+  limit = raise(limit, model->relativeRMS);
+  worstLimit = raise(worstLimit, model->worst);
 }
 
 bool runner::isPlain(const Signature &signature, const Inputs &inputs) {
@@ -56,8 +62,12 @@ struct Sums {
   double error = 0, reference = 0;
   /// The result is not 0 where the reference is 0 throughout.
   bool nonzero = false;
+  /// Elements differ in being inf or NaN.
+  bool special = false;
 
   double relativeRMS() const {
+    if (special)
+      return kInfinity;
     if (reference == 0)
       return nonzero || error > 0 ? kInfinity : 0;
     return std::sqrt(error / reference);
@@ -116,8 +126,10 @@ private:
       double rounded = roundTo(result.getType(), want);
       if (!std::isfinite(rounded) || !std::isfinite(got)) {
         bool same = std::isnan(rounded) ? std::isnan(got) : rounded == got;
-        if (!same)
+        if (!same) {
           noteSpecial(begin + i, rounded, got);
+          sum.special = true;
+        }
         continue;
       }
       sum.nonzero |= got != 0;
@@ -144,6 +156,7 @@ private:
       whole.error += sum.error * factor * factor;
       whole.reference += sum.reference * factor * factor;
       whole.nonzero |= sum.unit == 0 && sum.nonzero;
+      whole.special |= sum.special;
       double relative = sum.relativeRMS();
       int64_t sequence = int64_t(i) / heads, head = int64_t(i) % heads;
       if (sum.unit == 0 && sum.nonzero)

@@ -143,8 +143,8 @@ tile.local_store %a{m}, %s{m} : {square}, {smem}
     body += f"""
 gpu.barrier
 %x = tile.load %in[%c0, %c0] dims = [0, 1] : {MATRIX} -> {acc}
-%u = tile.unit_lower_solve %x rates({names("r")}) matrices({names("s")})
-    : {acc}, rates {types(acc)}, matrices {types(smem)}
+%u = tile.unit_lower_solve %x rates({names("r")} : {types(acc)})
+    matrices({names("s")} : {types(smem)}) : {acc}
 tile.store %u, %out[%c0, %c0] dims = [0, 1] : {acc}, {MATRIX}
 """
     A = [np.tril(rng.standard_normal((size, size)) / size**0.5, -1) for _ in range(terms)]

@@ -87,6 +87,14 @@ TEST(MetricsRoundingModelRaisesLimits) {
   small.model = {1e-3, 1e-3};
   small.allowModel();
   EXPECT_EQ(small.limit, 5e-3);
+  // A model that errs much, or whose error is no number, does not excuse it.
+  for (double error : {0.5, kInfinity, kNaN}) {
+    Comparison large;
+    large.limit = large.worstLimit = 5e-3;
+    large.model = {error, error};
+    large.allowModel();
+    EXPECT(large.limit <= 5e-2 && large.worstLimit <= 5e-2);
+  }
 }
 
 TEST(MetricsPlainData) {
@@ -132,6 +140,15 @@ TEST(MetricsSpecialValuesStandInTheSamePlaces) {
   EXPECT_EQ(c.faults[0], "1 element(s) differ in being inf or NaN: element 0 "
                          "is inf, the oracle has -inf");
   EXPECT(!compareTokens(DType::F32, {1, 2, 1}, {kNaN, 1}, {1, 1}).ok());
+  // Nor are they small errors where nothing else is compared.
+  for (double got : {kNaN, kInfinity, 1.0}) {
+    Comparison all =
+        compareTokens(DType::F32, {1, 2, 1}, {got, got},
+                      {std::isnan(got) ? kInfinity : kNaN, -kInfinity});
+    EXPECT(!all.ok());
+    EXPECT_EQ(all.relativeRMS, kInfinity);
+    EXPECT_EQ(all.worst, kInfinity);
+  }
   EXPECT(!compareTokens(DType::F32, {1, 2, 1}, {1, 1}, {kNaN, 1}).ok());
   EXPECT(!compareTokens(DType::F32, {1, 2, 1}, {3e38, 1}, {kInfinity, 1}).ok());
   // What is finite in double may be infinite in the type of the result.

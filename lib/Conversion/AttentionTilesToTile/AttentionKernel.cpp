@@ -211,14 +211,20 @@ Attribute AttentionKernel::countBlocks(AttentionTilesOp op,
     tiles = times(tiles, b.getStringAttr("N"));
   if (part == KernelPart::KeyPart)
     tiles = KeyParts{tokens, plan.splitKeys}.countSlots(b, op.isPacked());
-  return times(tiles, b.getI64IntegerAttr(int64_t(op.getHeads()) / plan.group));
+  return times(tiles, b.getI64IntegerAttr(int64_t(op.getHeads()) / plan.group *
+                                          plan.columnParts));
 }
 
 /// Tiles of one head follow each other, so that blocks which run at once share
 /// keys in the cache. Of causal ones the longest come first: what is left for
-/// the end of the grid is short.
+/// the end of the grid is short. Parts of the columns stand beside each other.
 void AttentionKernel::findTile() {
   Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  if (plan.columnParts > 1) {
+    Value parts = index(plan.columnParts);
+    columnPart = arith::RemUIOp::create(builder, loc, block, parts);
+    block = arith::DivUIOp::create(builder, loc, block, parts);
+  }
   Value rows = index(countTokens()), one = index(1);
   auto ceilTiles = [&](Value count) -> Value {
     return arith::CeilDivSIOp::create(builder, loc, count, rows);
@@ -308,14 +314,20 @@ void AttentionKernel::loadRows(ArrayRef<unsigned> operands, bool ofKeys,
         mapOf(ofKeys ? op.getKeyHeads() : op.getQueryHeads(), number);
     SmallVector<Value> indices = indicesOf(operand, map, row);
     int64_t inner = indices.size();
-    indices.push_back(index(0));
+    int64_t width = tensorOf(operandArg(number, ofKeys)).getDimSize(1);
+    indices.push_back(firstColumn(width, tensorOf(operand).getShape().back()));
     tile::LoadAsyncOp::create(
         builder, loc, memoryOf(operand), indices,
-        ArrayRef<int64_t>{tokenDim, inner},
-        ValueRange{left, index(tensorOf(operand).getShape().back())}, smem,
-        uint64_t(alignmentOf(tensorOf(operand))), /*multicast=*/false,
+        ArrayRef<int64_t>{tokenDim, inner}, ValueRange{left, index(width)},
+        smem, uint64_t(alignmentOf(tensorOf(operand))), /*multicast=*/false,
         uint64_t(ofKeys ? 1 : plan.group), uint64_t(stepOf(map, ofKeys)));
   }
+}
+
+Value AttentionKernel::firstColumn(int64_t width, int64_t whole) {
+  if (width == whole)
+    return index(0);
+  return arith::MulIOp::create(builder, loc, columnPart, index(width));
 }
 
 Value AttentionKernel::loadVector(unsigned number, bool ofKeys, Value row,
@@ -557,6 +569,13 @@ void AttentionKernel::storeOutput(unsigned number, Value value) {
   RankedTensorType type = tensorOf(value);
   if (type.getRank() == 1) {
     Value vector = emitter.getVector(value, /*alongRows=*/true);
+    // All parts have it.
+    OpBuilder::InsertionGuard guard(builder);
+    if (columnPart) {
+      Value first = compare(arith::CmpIPredicate::eq, columnPart, index(0));
+      auto branch = scf::IfOp::create(builder, loc, first, false);
+      builder.setInsertionPointToStart(branch.thenBlock());
+    }
     for (unsigned target : targets)
       tile::StoreOp::create(builder, loc, vector, tensors[target], indices,
                             ArrayRef<int64_t>{dim}, ValueRange{rowsLeft},
@@ -569,7 +588,9 @@ void AttentionKernel::storeOutput(unsigned number, Value value) {
                                      IntegerAttr());
   tile::LocalStoreOp::create(builder, loc, fragment, smem);
   int64_t inner = indices.size();
-  indices.push_back(index(0));
+  Value result = op->getResult(number);
+  indices.push_back(
+      firstColumn(type.getDimSize(1), tensorOf(result).getShape().back()));
   for (unsigned target : targets)
     tile::StoreOp::create(builder, loc, smem, tensors[target], indices,
                           ArrayRef<int64_t>{dim, inner},

@@ -100,6 +100,8 @@ private:
   void storePart(mlir::ValueRange carried);
   void combineParts(llvm::SmallVectorImpl<Value> &carried);
   void storeOutput(unsigned number, Value value);
+  /// The first of `width` columns that a tile of a matrix with `whole` has.
+  Value firstColumn(int64_t width, int64_t whole);
   Value makeChannel(llvm::ArrayRef<mlir::Type> tiles);
   mlir::Value operandArg(unsigned number, bool ofKeys);
 
@@ -117,6 +119,8 @@ private:
   // queries.
   Value sequence, head, firstQuery, queriesLeft, rowsLeft;
   Span queries, keys;
+  /// Which part of the value columns the block has; null if all.
+  Value columnPart;
   /// keys.count - queries.count: the position of query t is t + shift.
   Value shift;
   /// Of keys in parts: the tile's first slot, how many parts it has, and which

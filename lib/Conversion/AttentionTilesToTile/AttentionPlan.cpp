@@ -14,8 +14,6 @@ using namespace mlir;
 using namespace linattn;
 using namespace linattn::attention_to_tile;
 
-/// Of a thread.
-static constexpr int64_t kMaxRegisters = 255;
 /// Operands of products on their way, addresses, counters. Of f32 operands also
 /// the terms that they are split in, and of a window its second bound by row.
 static constexpr int64_t kWorkRegisters = 48, kSplitRegisters = 44,
@@ -98,6 +96,38 @@ static bool isOnlineSoftmax(AttentionTilesOp op) {
   return true;
 }
 
+/// Beside values and scores.
+static int64_t countWorkRegisters(AttentionTilesOp op, bool split) {
+  return kWorkRegisters + (split ? kSplitRegisters : 0) +
+         (op.getWindow() ? kWindowRegisters : 0);
+}
+
+int64_t linattn::attention_to_tile::countLeastRegisters(AttentionTilesOp op,
+                                                        int64_t columnParts) {
+  Block *step = op.getStepBlock();
+  // Of a row tile a lane has two rows, and of each a fourth of the columns.
+  int64_t carried = 0;
+  for (BlockArgument arg : op.getCarriedArgs(step)) {
+    auto type = cast<RankedTensorType>(arg.getType());
+    carried += type.getRank() == 2
+                   ? padColumns(type.getDimSize(1) / columnParts) / 2
+                   : 2;
+  }
+  int64_t scores = 0;
+  bool split = false;
+  for (ArrayRef<linalg::MatmulOp> products : productsByDepth(step)) {
+    int64_t sum = 0;
+    for (linalg::MatmulOp product : products) {
+      split |= getElementTypeOrSelf(product.getInputs()[0].getType()).isF32();
+      if (!llvm::is_contained(step->getTerminator()->getOperands(),
+                              product->getResult(0)))
+        sum += tile::kRowTile / 2;
+    }
+    scores = std::max(scores, sum);
+  }
+  return carried + scores + countWorkRegisters(op, split);
+}
+
 FailureOr<AttentionPlan>
 linattn::attention_to_tile::planAttention(AttentionTilesOp op, int64_t warps,
                                           int64_t splitKeys) {
@@ -157,9 +187,7 @@ linattn::attention_to_tile::planAttention(AttentionTilesOp op, int64_t warps,
     }
     scores = std::max(scores, sum);
   }
-  plan.registers = carried + scores + kWorkRegisters +
-                   (split ? kSplitRegisters : 0) +
-                   (op.getWindow() ? kWindowRegisters : 0);
+  plan.registers = carried + scores + countWorkRegisters(op, split);
   if (plan.registers > kMaxRegisters)
     return op.emitOpError("is not lowered to tiles: tiles of ")
            << rows << " queries and " << op.getKeyTile() << " keys on "

@@ -10,6 +10,9 @@
 
 namespace linattn::attention_to_tile {
 
+/// Of a thread.
+constexpr int64_t kMaxRegisters = 255;
+
 /// A block owns a query tile of one sequence and head. Its warps share the
 /// rows, so that all of a row, its sums and maxima too, is in one warp.
 struct AttentionPlan {
@@ -23,6 +26,8 @@ struct AttentionPlan {
   int64_t splitKeys = 0;
   /// Rows of a query tile are this many heads of a token, then of the next.
   int64_t group = 1;
+  /// Blocks that share the value columns of a query tile.
+  int64_t columnParts = 1;
 
   mlir::RankedTensorType getFragmentType(mlir::RankedTensorType tile) const;
   mlir::RankedTensorType getVectorType(mlir::RankedTensorType vector,
@@ -35,6 +40,10 @@ struct AttentionPlan {
 /// one depth are made together.
 llvm::SmallVector<llvm::SmallVector<mlir::linalg::MatmulOp>>
 productsByDepth(mlir::Block *block);
+
+/// An estimate of the registers of a thread for tiles of one row tile a warp
+/// and the fewest keys, with the value columns in parts.
+int64_t countLeastRegisters(AttentionTilesOp op, int64_t columnParts);
 
 /// `warps` 0 chooses, `splitKeys` 0 makes no parts. Refuses, with an error at
 /// the operation, what does not fit the registers or comes in no parts.

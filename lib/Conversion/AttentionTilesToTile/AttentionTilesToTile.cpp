@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionKernel.h"
+#include "ColumnParts.h"
 #include "FoldScales.h"
 #include "SinkParameters.h"
 
@@ -66,6 +67,8 @@ static KernelDescription describe(const KernelSignature &signature,
   if (plan.splitKeys)
     fields.append({number("split_keys", plan.splitKeys),
                    number("heads_per_tile", plan.group)});
+  if (plan.columnParts > 1)
+    fields.push_back(number("column_parts", plan.columnParts));
   description.plan = b.getDictionaryAttr(fields);
   AttentionKernel::addAlignments(signature, op, description.alignments);
   return description;
@@ -95,9 +98,18 @@ struct AttentionTilesToTilePass
           "is no attention on tiles (--linattn-tile-attention makes it)");
     if (failed(AttentionKernel::check(op)) || failed(RegionEmitter::check(op)))
       return failure();
+    FailureOr<int64_t> columnParts = cutColumns(op);
+    if (failed(columnParts))
+      return failure();
     FailureOr<AttentionPlan> plan = planAttention(op, warps, splitKeys);
     if (failed(plan))
       return failure();
+    plan->columnParts = *columnParts;
+    if (plan->columnParts > 1 && splitKeys)
+      return op.emitOpError("is not split over keys: its value columns are in ")
+             << plan->columnParts
+             << " parts already, as one block has too few registers for them "
+                "(split-keys=0)";
     foldScales(op);
 
     OpBuilder builder(func);

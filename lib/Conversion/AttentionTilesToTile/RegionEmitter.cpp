@@ -36,7 +36,7 @@ static std::optional<Attribute> splatOf(Value value) {
   return std::nullopt;
 }
 
-static std::optional<double> numberOf(Value value) {
+std::optional<double> linattn::attention_to_tile::numberOf(Value value) {
   if (auto attr = splatOf(value))
     if (auto number = dyn_cast<FloatAttr>(*attr))
       return number.getValueAsDouble();
@@ -138,15 +138,6 @@ Value RegionEmitter::makeFragment(Value value) {
       });
 }
 
-/// A vector that all columns of a matrix are.
-static Value perRow(Value value) {
-  auto broadcast = value.getDefiningOp<linalg::BroadcastOp>();
-  return broadcast && tensorOf(broadcast.getInput()).getRank() == 1 &&
-                 broadcast.getDimensions() == ArrayRef<int64_t>{1}
-             ? broadcast.getInput()
-             : Value();
-}
-
 Value RegionEmitter::elementwise(Operation *inner, RankedTensorType type,
                                  llvm::function_ref<Value(Value)> get) {
   // A reciprocal per row instead of a division per element.
@@ -171,56 +162,6 @@ Value RegionEmitter::elementwise(Operation *inner, RankedTensorType type,
   for (Value operand : inner->getOperands())
     operands.push_back(get(operand));
   return cloneElementwise(inner, operands, type);
-}
-
-/// Rows times factors that are 1 in most steps: how much maxima have grown.
-Value RegionEmitter::rescale(Value matrix, Value factors) {
-  Value one = constant(factors.getType(), 1);
-  Value changed = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE,
-                                        factors, one);
-  Value any =
-      tile::WarpAnyOp::create(builder, loc, builder.getI1Type(), changed);
-  auto branch = scf::IfOp::create(builder, loc, TypeRange{matrix.getType()},
-                                  any, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  Value splats =
-      tile::SplatRowOp::create(builder, loc, matrix.getType(), factors);
-  Value product = arith::MulFOp::create(builder, loc, matrix, splats);
-  scf::YieldOp::create(builder, loc, product);
-  builder.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(builder, loc, matrix);
-  return branch.getResult(0);
-}
-
-/// x - v of each row with x = c y: 2^(c' y - v'), one multiply-add an element,
-/// where c' = c log2 e and v' = v log2 e.
-Value RegionEmitter::exponential(math::ExpOp exp) {
-  RankedTensorType type = fragmentTypeOf(exp.getResult());
-  Value x = exp.getOperand();
-  Value exponent;
-  if (auto difference = x.getDefiningOp<arith::SubFOp>())
-    if (Value subtrahend = perRow(difference.getRhs())) {
-      Value y = difference.getLhs();
-      double factor = kLog2E;
-      if (auto product = y.getDefiningOp<arith::MulFOp>())
-        if (std::optional<double> c = numberOf(product.getRhs())) {
-          y = product.getLhs();
-          factor *= *c;
-        }
-      Value matrix = getFragment(y);
-      Value vector = getVector(subtrahend, /*alongRows=*/true);
-      vector = arith::MulFOp::create(builder, loc, vector,
-                                     constant(vector.getType(), -kLog2E));
-      exponent = math::FmaOp::create(
-          builder, loc, matrix, constant(type, factor),
-          tile::SplatRowOp::create(builder, loc, type, vector));
-    }
-  if (!exponent)
-    exponent = arith::MulFOp::create(builder, loc, getFragment(x),
-                                     constant(type, kLog2E));
-  return math::Exp2Op::create(builder, loc, exponent,
-                              arith::FastMathFlags::afn);
 }
 
 /// Bounds of columns by row, where rows are heads of tokens.

@@ -98,6 +98,10 @@ private:
   Value rescale(Value matrix, Value factors);
   /// e^x, by the hardware's power of two.
   Value exponential(mlir::math::ExpOp op);
+  /// The matrix y and the vector v of `factor` y - v, made fit to be computed
+  /// by one multiply-add.
+  std::pair<Value, Value> shiftLargeRows(Value matrix, Value vector,
+                                         double factor);
   Value selectAllowed(mlir::arith::SelectOp op);
   Value allowedMask(mlir::RankedTensorType type);
   Value groupedMask(mlir::RankedTensorType type);
@@ -128,6 +132,10 @@ private:
   llvm::DenseMap<Value, Value> memories;
 };
 
+/// The vector that all columns of a matrix are, or null.
+mlir::Value perRow(mlir::Value matrix);
+/// The number that all elements are, if it is known.
+std::optional<double> numberOf(mlir::Value value);
 /// Refuses an operation that has no tile form.
 mlir::LogicalResult refuse(mlir::Operation *inner, const llvm::Twine &why);
 /// Refuses what the body of a linalg.generic has no tile form for.

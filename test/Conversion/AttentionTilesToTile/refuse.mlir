@@ -27,6 +27,25 @@ func.func @wide(%q: tensor<?x?x2x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor
 
 // -----
 
+// A norm meets all columns of the values.
+func.func @norm(%q: tensor<?x?x4x96xbf16>, %k: tensor<?x?x4x96xbf16>, %v: tensor<?x?x2x192xbf16>, %l: tensor<f32>, %w: tensor<192xf32>) -> tensor<?x?x2x192xbf16> {
+  // expected-error @+1 {{'linattn.attention_tiles' op is not lowered to tiles: the smallest ones need about 264 registers of a thread, which has 255, for a row of values, and the columns of these have no parts: the regions have a vector over the value columns, as a norm's weight is (compute it after the operation, or narrow the values)}}
+  %o = linattn.diff_attention v1 %q, %k, %v, %l norm(%w : tensor<192xf32>)
+      : (tensor<?x?x4x96xbf16>, tensor<?x?x4x96xbf16>, tensor<?x?x2x192xbf16>, tensor<f32>) -> tensor<?x?x2x192xbf16>
+  return %o : tensor<?x?x2x192xbf16>
+}
+
+// -----
+
+func.func @uneven(%q: tensor<?x?x4x96xbf16>, %k: tensor<?x?x4x96xbf16>, %v: tensor<?x?x2x200xbf16>, %l: tensor<f32>) -> tensor<?x?x2x200xbf16> {
+  // expected-error @+1 {{'linattn.attention_tiles' op is not lowered to tiles: the smallest ones need about 280 registers of a thread, which has 255, for a row of values, and the columns of these have no parts: no 2 or 4 parts of 200 columns are few enough multiples of 16 (pad the values to a multiple of 32 or 64, of at most 512)}}
+  %o = linattn.diff_attention v1 %q, %k, %v, %l
+      : (tensor<?x?x4x96xbf16>, tensor<?x?x4x96xbf16>, tensor<?x?x2x200xbf16>, tensor<f32>) -> tensor<?x?x2x200xbf16>
+  return %o : tensor<?x?x2x200xbf16>
+}
+
+// -----
+
 func.func @distance(%q: tensor<?x?x2x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor<?x?x2x64xbf16>, %bias: tensor<2x?xf32>) -> tensor<?x?x2x64xbf16> {
   %o = linattn.softmax_attention %q, %k, %v causal score {
   ^bb0(%s: f32, %b: index, %h: index, %t: index, %j: index):

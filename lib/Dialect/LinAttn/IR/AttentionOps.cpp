@@ -32,6 +32,12 @@ struct Labels {
 };
 } // namespace
 
+/// f64 for f64 queries, else f32: the arithmetic of the scores.
+template <typename OpTy> static Type scoreType(OpTy op) {
+  Type element = getElementTypeOrSelf(op.getQuery().getType());
+  return element.isF64() ? element : Type(Float32Type::get(op.getContext()));
+}
+
 /// The constraints common to both operations.
 template <typename OpTy>
 static LogicalResult verifyCommon(OpTy op, const Labels &labels) {
@@ -70,13 +76,15 @@ static LogicalResult verifyCommon(OpTy op, const Labels &labels) {
     return op.emitOpError()
            << "(" << labels.sizes << ") key and value have the same S, got "
            << key.getDimSize(rank - 3) << " and " << value.getDimSize(rank - 3);
-  if (op.getWindow() && *op.getWindow() < 1)
+  if (op.getWindow() && (*op.getWindow() < 1 || *op.getWindow() > kMaxWindow))
     return op.emitOpError()
-           << "(" << labels.numbers << ") the window is positive, got "
-           << *op.getWindow();
-  if (op.getScale() && !op.getScale()->isFinite())
+           << "(" << labels.numbers << ") the window is from 1 to "
+           << kMaxWindow << ", got " << *op.getWindow();
+  Type compute = scoreType(op);
+  if (op.getScale() && !isFiniteIn(*op.getScale(), compute))
     return op.emitOpError()
-           << "(" << labels.numbers << ") the scale is finite, got "
+           << "(" << labels.numbers << ") the scale is finite in "
+           << (compute.isF64() ? "f64" : "f32") << ", got "
            << op.getScaleAttr();
   for (Value offsets : {op.getSeqlens(), op.getKvSeqlens()}) {
     if (!offsets)
@@ -104,12 +112,6 @@ static LogicalResult verifyCommon(OpTy op, const Labels &labels) {
            << ") without kv_seqlens packed queries and keys are as many, got "
            << query.getDimSize(0) << " and " << key.getDimSize(0);
   return success();
-}
-
-/// f64 for f64 queries, else f32: the arithmetic of the scores.
-template <typename OpTy> static Type scoreType(OpTy op) {
-  Type element = getElementTypeOrSelf(op.getQuery().getType());
-  return element.isF64() ? element : Type(Float32Type::get(op.getContext()));
 }
 
 template <typename OpTy>
@@ -297,8 +299,10 @@ LogicalResult DiffAttentionOp::verify() {
   if (!std::isfinite(eps) || eps < 0)
     return emitOpError()
            << "(diff_attention_c7) eps is finite and not negative, got " << eps;
-  if (getOutputScale() && !getOutputScale()->isFinite())
-    return emitOpError() << "(diff_attention_c8) output_scale is finite, got "
+  Type compute = scoreType(*this);
+  if (getOutputScale() && !isFiniteIn(*getOutputScale(), compute))
+    return emitOpError() << "(diff_attention_c8) output_scale is finite in "
+                         << (compute.isF64() ? "f64" : "f32") << ", got "
                          << getOutputScaleAttr();
   return success();
 }

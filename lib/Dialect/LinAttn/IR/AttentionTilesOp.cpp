@@ -1,5 +1,7 @@
 //===- AttentionTilesOp.cpp - attention on tiles --------------------------===//
 
+#include "StepVerifier.h"
+
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -89,9 +91,9 @@ LogicalResult AttentionTilesOp::verify() {
              << offsets.getType();
   if (getKvSeqlens() && !getSeqlens())
     return emitOpError("(attention_tiles_c4) kv_seqlens asks for seqlens");
-  if (getWindow() && *getWindow() < 1)
-    return emitOpError() << "(attention_tiles_c4) the window is positive, got "
-                         << *getWindow();
+  if (getWindow() && (*getWindow() < 1 || *getWindow() > kMaxWindow))
+    return emitOpError() << "(attention_tiles_c4) the window is from 1 to "
+                         << kMaxWindow << ", got " << *getWindow();
   return success();
 }
 

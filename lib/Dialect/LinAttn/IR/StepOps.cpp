@@ -1,5 +1,7 @@
 //===- StepOps.cpp - decay, read, write -----------------------------------===//
 
+#include "StepVerifier.h"
+
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -91,8 +93,10 @@ LogicalResult ReadOp::inferReturnTypes(MLIRContext *context,
 }
 
 LogicalResult ReadOp::verify() {
-  if (getScale() && !getScale()->isFinite())
-    return emitOpError() << "(read_c2) the scale is finite, got "
+  Type element = getState().getType().getElementType();
+  if (getScale() && !isFiniteIn(*getScale(), element))
+    return emitOpError() << "(read_c2) the scale is finite in "
+                         << (element.isF64() ? "f64" : "f32") << ", got "
                          << getScaleAttr();
   return verifySize(*this, "read_c1", "key", getKey().getType(),
                     getState().getType().getKeys(), "K");

@@ -24,6 +24,16 @@ static bool isPerTokenType(Type type) {
   return true;
 }
 
+bool linattn::isFiniteIn(const APFloat &number, Type type) {
+  if (type.isF64())
+    return number.isFinite();
+  APFloat rounded = number;
+  bool losesInfo;
+  rounded.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+  return rounded.isFinite();
+}
+
 LogicalResult linattn::verifyStepOperations(Block &block, StringRef label,
                                             StringRef where, bool allowStates) {
   for (Operation &op : block.without_terminator()) {

@@ -49,7 +49,7 @@ func.func @maps(%q: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
 // -----
 
 func.func @window(%q: tensor<?x?x2x8xf32>) -> tensor<?x?x2x8xf32> {
-  // expected-error @below {{'linattn.attention_tiles' op (attention_tiles_c4) the window is positive, got 0}}
+  // expected-error @below {{'linattn.attention_tiles' op (attention_tiles_c4) the window is from 1 to 1073741824, got 0}}
   %o = linattn.attention_tiles heads = 2 query_tile = 4 key_tile = 4 window 0
       queries(%q : tensor<?x?x2x8xf32>) query_heads = [affine_map<(h) -> (h)>]
       keys(%q : tensor<?x?x2x8xf32>) key_heads = [affine_map<(h) -> (h)>] init = [] step {

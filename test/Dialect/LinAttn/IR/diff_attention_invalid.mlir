@@ -201,8 +201,18 @@ func.func @f(%q: tensor<?x?x8x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x
 // -----
 
 // diff_attention_c8
+func.func @f(%q: tensor<?x?x8x8xbf16>, %k: tensor<?x?x4x8xbf16>, %v: tensor<?x?x2x16xbf16>, %l: tensor<4xf32>) {
+  // expected-error@+1 {{'linattn.diff_attention' op (diff_attention_c8) output_scale is finite in f32, got -9.9999999999999994E+38 : f64}}
+  %o = linattn.diff_attention v1 %q, %k, %v, %l output_scale -1.0e39
+      : (tensor<?x?x8x8xbf16>, tensor<?x?x4x8xbf16>, tensor<?x?x2x16xbf16>, tensor<4xf32>) -> tensor<?x?x4x16xbf16>
+  return
+}
+
+// -----
+
+// diff_attention_c8
 func.func @f(%q: tensor<?x?x8x8xf32>, %k: tensor<?x?x4x8xf32>, %v: tensor<?x?x2x16xf32>, %l: tensor<4xf32>) {
-  // expected-error@+1 {{'linattn.diff_attention' op (diff_attention_c8) the window is positive, got -1}}
+  // expected-error@+1 {{'linattn.diff_attention' op (diff_attention_c8) the window is from 1 to 1073741824, got -1}}
   %o = linattn.diff_attention v1 %q, %k, %v, %l causal window -1
       : (tensor<?x?x8x8xf32>, tensor<?x?x4x8xf32>, tensor<?x?x2x16xf32>, tensor<4xf32>) -> tensor<?x?x4x16xf32>
   return
@@ -212,7 +222,7 @@ func.func @f(%q: tensor<?x?x8x8xf32>, %k: tensor<?x?x4x8xf32>, %v: tensor<?x?x2x
 
 // diff_attention_c8
 func.func @f(%q: tensor<?x?x8x8xf32>, %k: tensor<?x?x4x8xf32>, %v: tensor<?x?x2x16xf32>, %l: tensor<4xf32>) {
-  // expected-error@+1 {{'linattn.diff_attention' op (diff_attention_c8) the scale is finite, got 0x7FF0000000000000 : f64}}
+  // expected-error@+1 {{'linattn.diff_attention' op (diff_attention_c8) the scale is finite in f32, got 0x7FF0000000000000 : f64}}
   %o = linattn.diff_attention v1 %q, %k, %v, %l scale 0x7FF0000000000000
       : (tensor<?x?x8x8xf32>, tensor<?x?x4x8xf32>, tensor<?x?x2x16xf32>, tensor<4xf32>) -> tensor<?x?x4x16xf32>
   return
@@ -222,7 +232,7 @@ func.func @f(%q: tensor<?x?x8x8xf32>, %k: tensor<?x?x4x8xf32>, %v: tensor<?x?x2x
 
 // diff_attention_c8
 func.func @f(%q: tensor<?x?x8x8xf32>, %k: tensor<?x?x4x8xf32>, %v: tensor<?x?x2x16xf32>, %l: tensor<4xf32>) {
-  // expected-error@+1 {{'linattn.diff_attention' op (diff_attention_c8) output_scale is finite, got 0x7FF8000000000000 : f64}}
+  // expected-error@+1 {{'linattn.diff_attention' op (diff_attention_c8) output_scale is finite in f32, got 0x7FF8000000000000 : f64}}
   %o = linattn.diff_attention v1 %q, %k, %v, %l output_scale 0x7FF8000000000000
       : (tensor<?x?x8x8xf32>, tensor<?x?x4x8xf32>, tensor<?x?x2x16xf32>, tensor<4xf32>) -> tensor<?x?x4x16xf32>
   return

@@ -162,7 +162,7 @@ func.func @f(%q: tensor<?x?x4x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x
 
 // softmax_attention_c6
 func.func @f(%q: tensor<?x?x4x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x8xf32>) {
-  // expected-error@+1 {{'linattn.softmax_attention' op (softmax_attention_c6) the window is positive, got 0}}
+  // expected-error@+1 {{'linattn.softmax_attention' op (softmax_attention_c6) the window is from 1 to 1073741824, got 0}}
   %o = linattn.softmax_attention %q, %k, %v window 0
       : (tensor<?x?x4x8xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>) -> (tensor<?x?x4x8xf32>)
   return
@@ -172,7 +172,7 @@ func.func @f(%q: tensor<?x?x4x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x
 
 // softmax_attention_c6
 func.func @f(%q: tensor<?x?x4x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x8xf32>) {
-  // expected-error@+1 {{'linattn.softmax_attention' op (softmax_attention_c6) the window is positive, got -5}}
+  // expected-error@+1 {{'linattn.softmax_attention' op (softmax_attention_c6) the window is from 1 to 1073741824, got -5}}
   %o = linattn.softmax_attention %q, %k, %v causal window -5
       : (tensor<?x?x4x8xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>) -> (tensor<?x?x4x8xf32>)
   return
@@ -182,8 +182,48 @@ func.func @f(%q: tensor<?x?x4x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x
 
 // softmax_attention_c6
 func.func @f(%q: tensor<?x?x4x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x8xf32>) {
-  // expected-error@+1 {{'linattn.softmax_attention' op (softmax_attention_c6) the scale is finite, got 0xFFF0000000000000 : f64}}
+  // expected-error@+1 {{'linattn.softmax_attention' op (softmax_attention_c6) the scale is finite in f32, got 0xFFF0000000000000 : f64}}
   %o = linattn.softmax_attention %q, %k, %v scale 0xFFF0000000000000
+      : (tensor<?x?x4x8xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>) -> (tensor<?x?x4x8xf32>)
+  return
+}
+
+// -----
+
+// softmax_attention_c6
+func.func @f(%q: tensor<?x?x4x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x8xf32>) {
+  // expected-error@+1 {{'linattn.softmax_attention' op (softmax_attention_c6) the window is from 1 to 1073741824, got 9223372036854775807}}
+  %o = linattn.softmax_attention %q, %k, %v window 9223372036854775807
+      : (tensor<?x?x4x8xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>) -> (tensor<?x?x4x8xf32>)
+  return
+}
+
+// -----
+
+// softmax_attention_c6
+func.func @f(%q: tensor<?x?x4x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x8xf32>) {
+  // expected-error@+1 {{'linattn.softmax_attention' op (softmax_attention_c6) the window is from 1 to 1073741824, got 1073741825}}
+  %o = linattn.softmax_attention %q, %k, %v causal window 1073741825
+      : (tensor<?x?x4x8xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>) -> (tensor<?x?x4x8xf32>)
+  return
+}
+
+// -----
+
+// softmax_attention_c6
+func.func @f(%q: tensor<?x?x4x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x8xf32>) {
+  // expected-error@+1 {{'linattn.softmax_attention' op (softmax_attention_c6) the scale is finite in f32, got 9.9999999999999994E+38 : f64}}
+  %o = linattn.softmax_attention %q, %k, %v scale 1.0e39
+      : (tensor<?x?x4x8xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>) -> (tensor<?x?x4x8xf32>)
+  return
+}
+
+// -----
+
+// softmax_attention_c6
+func.func @f(%q: tensor<?x?x4x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x8xf32>) {
+  // expected-error@+1 {{'linattn.softmax_attention' op (softmax_attention_c6) the scale is finite in f32, got 0x7FF8000000000000 : f64}}
+  %o = linattn.softmax_attention %q, %k, %v scale 0x7FF8000000000000
       : (tensor<?x?x4x8xf32>, tensor<?x?x2x8xf32>, tensor<?x?x2x8xf32>) -> (tensor<?x?x4x8xf32>)
   return
 }

@@ -83,7 +83,7 @@ func.func @f(%s: !linattn.state<4x8xf32>, %k: vector<8xf32>) {
 
 // read_c2
 func.func @f(%s: !linattn.state<4x8xf32>, %k: vector<4xf32>) {
-  // expected-error@+1 {{'linattn.read' op (read_c2) the scale is finite, got 0x7FF0000000000000 : f64}}
+  // expected-error@+1 {{'linattn.read' op (read_c2) the scale is finite in f32, got 0x7FF0000000000000 : f64}}
   %0 = linattn.read %s, %k scale 0x7FF0000000000000 : !linattn.state<4x8xf32>, vector<4xf32>
   return
 }

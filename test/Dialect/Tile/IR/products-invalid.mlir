@@ -152,7 +152,7 @@ func.func @f(%a: tensor<64x64xf32, #tile.acc<warps = 4>>, %s: !tile.smem<37120xi
 // unit_lower_solve_c1
 func.func @f(%x: tensor<64x32xbf16, #tile.acc<warps = 4>>, %a: !tile.smem<32x32xf32, swizzle = 128>) {
   // expected-error @below {{'tile.unit_lower_solve' op the right side is [N, C] in f32 and layout acc with one part of columns, got 'tensor<64x32xbf16, #tile.acc<warps = 4>>'}}
-  %u = tile.unit_lower_solve %x rates(%x) matrices(%a) : tensor<64x32xbf16, #tile.acc<warps = 4>>, rates tensor<64x32xbf16, #tile.acc<warps = 4>>, matrices !tile.smem<32x32xf32, swizzle = 128>
+  %u = tile.unit_lower_solve %x rates(%x : tensor<64x32xbf16, #tile.acc<warps = 4>>) matrices(%a : !tile.smem<32x32xf32, swizzle = 128>) : tensor<64x32xbf16, #tile.acc<warps = 4>>
   return
 }
 
@@ -161,7 +161,7 @@ func.func @f(%x: tensor<64x32xbf16, #tile.acc<warps = 4>>, %a: !tile.smem<32x32x
 // unit_lower_solve_c1
 func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4, columns = 2>>, %a: !tile.smem<32x32xf32, swizzle = 128>) {
   // expected-error @below {{'tile.unit_lower_solve' op the right side is [N, C] in f32 and layout acc with one part of columns, got 'tensor<64x32xf32, #tile.acc<warps = 4, columns = 2>>'}}
-  %u = tile.unit_lower_solve %x rates(%x) matrices(%a) : tensor<64x32xf32, #tile.acc<warps = 4, columns = 2>>, rates tensor<64x32xf32, #tile.acc<warps = 4, columns = 2>>, matrices !tile.smem<32x32xf32, swizzle = 128>
+  %u = tile.unit_lower_solve %x rates(%x : tensor<64x32xf32, #tile.acc<warps = 4, columns = 2>>) matrices(%a : !tile.smem<32x32xf32, swizzle = 128>) : tensor<64x32xf32, #tile.acc<warps = 4, columns = 2>>
   return
 }
 
@@ -170,7 +170,7 @@ func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4, columns = 2>>, %a: !tile
 // unit_lower_solve_c1
 func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4>>, %r: tensor<32x32xf32, #tile.acc<warps = 4>>, %a: !tile.smem<32x32xf32, swizzle = 128>) {
   // expected-error @below {{'tile.unit_lower_solve' op rates have the type of the right side, 'tensor<64x32xf32, #tile.acc<warps = 4>>', got 'tensor<32x32xf32, #tile.acc<warps = 4>>'}}
-  %u = tile.unit_lower_solve %x rates(%r) matrices(%a) : tensor<64x32xf32, #tile.acc<warps = 4>>, rates tensor<32x32xf32, #tile.acc<warps = 4>>, matrices !tile.smem<32x32xf32, swizzle = 128>
+  %u = tile.unit_lower_solve %x rates(%r : tensor<32x32xf32, #tile.acc<warps = 4>>) matrices(%a : !tile.smem<32x32xf32, swizzle = 128>) : tensor<64x32xf32, #tile.acc<warps = 4>>
   return
 }
 
@@ -179,7 +179,7 @@ func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4>>, %r: tensor<32x32xf32, 
 // unit_lower_solve_c2
 func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4>>, %a: !tile.smem<32x32xf32, swizzle = 128>) {
   // expected-error @below {{'tile.unit_lower_solve' op there are as many matrices as rates, at least one, got 2 and 1}}
-  %u = tile.unit_lower_solve %x rates(%x) matrices(%a, %a) : tensor<64x32xf32, #tile.acc<warps = 4>>, rates tensor<64x32xf32, #tile.acc<warps = 4>>, matrices !tile.smem<32x32xf32, swizzle = 128>, !tile.smem<32x32xf32, swizzle = 128>
+  %u = tile.unit_lower_solve %x rates(%x : tensor<64x32xf32, #tile.acc<warps = 4>>) matrices(%a, %a : !tile.smem<32x32xf32, swizzle = 128>, !tile.smem<32x32xf32, swizzle = 128>) : tensor<64x32xf32, #tile.acc<warps = 4>>
   return
 }
 
@@ -188,7 +188,7 @@ func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4>>, %a: !tile.smem<32x32xf
 // unit_lower_solve_c2
 func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4>>) {
   // expected-error @below {{'tile.unit_lower_solve' op there are as many matrices as rates, at least one, got 0 and 0}}
-  %u = tile.unit_lower_solve %x rates() matrices() : tensor<64x32xf32, #tile.acc<warps = 4>>, rates , matrices 
+  %u = tile.unit_lower_solve %x rates() matrices() : tensor<64x32xf32, #tile.acc<warps = 4>>
   return
 }
 
@@ -197,7 +197,7 @@ func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4>>) {
 // unit_lower_solve_c3
 func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4>>, %a: !tile.smem<64x32xf32, swizzle = 128>) {
   // expected-error @below {{'tile.unit_lower_solve' op a matrix of 32 columns of the right side is 32 x 32 in f32, not transposed, got '!tile.smem<64x32xf32, swizzle = 128>'}}
-  %u = tile.unit_lower_solve %x rates(%x) matrices(%a) : tensor<64x32xf32, #tile.acc<warps = 4>>, rates tensor<64x32xf32, #tile.acc<warps = 4>>, matrices !tile.smem<64x32xf32, swizzle = 128>
+  %u = tile.unit_lower_solve %x rates(%x : tensor<64x32xf32, #tile.acc<warps = 4>>) matrices(%a : !tile.smem<64x32xf32, swizzle = 128>) : tensor<64x32xf32, #tile.acc<warps = 4>>
   return
 }
 
@@ -206,7 +206,7 @@ func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4>>, %a: !tile.smem<64x32xf
 // unit_lower_solve_c3
 func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4>>, %a: !tile.smem<32x32xf32, swizzle = 128, transposed>) {
   // expected-error @below {{'tile.unit_lower_solve' op a matrix of 32 columns of the right side is 32 x 32 in f32, not transposed, got '!tile.smem<32x32xf32, swizzle = 128, transposed>'}}
-  %u = tile.unit_lower_solve %x rates(%x) matrices(%a) : tensor<64x32xf32, #tile.acc<warps = 4>>, rates tensor<64x32xf32, #tile.acc<warps = 4>>, matrices !tile.smem<32x32xf32, swizzle = 128, transposed>
+  %u = tile.unit_lower_solve %x rates(%x : tensor<64x32xf32, #tile.acc<warps = 4>>) matrices(%a : !tile.smem<32x32xf32, swizzle = 128, transposed>) : tensor<64x32xf32, #tile.acc<warps = 4>>
   return
 }
 

@@ -81,9 +81,9 @@ func.func @registers(%a: tensor<64x64xbf16, #acc>, %b: !tile.smem<64x128xbf16, s
   %t = tile.unit_lower_inverse %af scratch(%s) : tensor<64x64xf32, #acc>, !tile.smem<37120xi8>
   // CHECK: tile.unit_lower_inverse %{{.*}} scratch(%{{.*}}) terms = 1 :
   %u = tile.unit_lower_inverse %af scratch(%s) terms = 1 : tensor<64x64xf32, #acc>, !tile.smem<37120xi8>
-  // CHECK: tile.unit_lower_solve %{{.*}} rates(%{{.*}}) matrices(%{{.*}}) : tensor<64x64xf32, #[[ACC]]>, rates tensor<64x64xf32, #[[ACC]]>, matrices !tile.smem<64x64xf32, swizzle = 128>
+  // CHECK: tile.unit_lower_solve %{{.*}} rates(%{{.*}} : tensor<64x64xf32, #[[ACC]]>) matrices(%{{.*}} : !tile.smem<64x64xf32, swizzle = 128>) : tensor<64x64xf32, #[[ACC]]>
   %system = tile.alloc : !tile.smem<64x64xf32, swizzle = 128>
-  %v = tile.unit_lower_solve %af rates(%af) matrices(%system) : tensor<64x64xf32, #acc>, rates tensor<64x64xf32, #acc>, matrices !tile.smem<64x64xf32, swizzle = 128>
+  %v = tile.unit_lower_solve %af rates(%af : tensor<64x64xf32, #acc>) matrices(%system : !tile.smem<64x64xf32, swizzle = 128>) : tensor<64x64xf32, #acc>
   // CHECK: tile.scan_rows %{{.*}} exclusive reverse scratch(%{{.*}} : !tile.smem<4x64xf32>) : tensor<64x64xf32, #[[ACC]]>
   %scratch = tile.alloc : !tile.smem<4x64xf32>
   %below = tile.scan_rows %af exclusive reverse scratch(%scratch : !tile.smem<4x64xf32>) : tensor<64x64xf32, #acc>

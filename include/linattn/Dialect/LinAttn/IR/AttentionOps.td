@@ -123,7 +123,8 @@ def LinAttn_SoftmaxAttentionOp : LinAttn_AttentionOp<"softmax_attention"> {
     * (softmax_attention_c4) Static sizes of B and S agree.
     * (softmax_attention_c5) The result is [B, T, H, Dv]; the log-sum-exp [B, T, H]
       in f32 or f64.
-    * (softmax_attention_c6) The window is positive; the scale finite.
+    * (softmax_attention_c6) The window is from 1 to 2^30; the scale finite in f32,
+      of f64 queries in f64.
     * (softmax_attention_c7) The score region takes (f32, index, index, index,
       index) and yields f32 (f64 in both places for f64 queries). Its operations
       are pure, have no region, and give numbers and vectors of fixed size.
@@ -188,7 +189,8 @@ def LinAttn_DiffAttentionOp : LinAttn_AttentionOp<"diff_attention"> {
     * (diff_attention_c5) lambda is a scalar, [H] or [B, T, H].
     * (diff_attention_c6) The result is [B, T, H, Dv].
     * (diff_attention_c7) `norm` is [Dv] and belongs to v1; eps is finite and not negative.
-    * (diff_attention_c8) The window is positive; the scales are finite.
+    * (diff_attention_c8) The window is from 1 to 2^30; the scales are finite in f32,
+      of f64 queries in f64.
     * (diff_attention_c9) The score region takes (f32, index, index, index, index)
       and yields f32 (f64 in both places for f64 queries). Its operations are pure,
       have no region, and give numbers and vectors of fixed size.

@@ -63,7 +63,7 @@ def LinAttn_AttentionTilesOp : LinAttn_Op<"attention_tiles", [
     * (attention_tiles_c3) There is one map per operand, from a head to a head of
       the operand, for every h < `heads`.
     * (attention_tiles_c4) `seqlens` have rank 1; `kv_seqlens` ask for `seqlens`.
-      The window is positive.
+      The window is from 1 to 2^30.
     * (attention_tiles_c5) The regions take the arguments of the table, with one
       carried value per number of `init`.
     * (attention_tiles_c6) `step` yields the carried values, `finish` one

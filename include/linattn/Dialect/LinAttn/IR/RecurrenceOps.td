@@ -169,7 +169,7 @@ def LinAttn_ReadOp : LinAttn_Op<"read", [Pure,
     Constraints:
 
     * (read_c1) The key has K elements.
-    * (read_c2) The scale is finite.
+    * (read_c2) The scale is finite in f32, of an f64 state in f64.
   }];
   let arguments = (ins LinAttn_StateType:$state, LinAttn_FloatVector:$key,
                        OptionalAttr<F64Attr>:$scale);

@@ -492,9 +492,8 @@ def Tile_UnitLowerSolveOp : Tile_Op<"unit_lower_solve", [AttrSizedOperandSegment
     Example:
 
     ```mlir
-    %u = tile.unit_lower_solve %rhs rates(%b) matrices(%a)
-        : tensor<64x32xf32, #tile.acc<warps = 4>>, rates tensor<64x32xf32, #tile.acc<warps = 4>>,
-          matrices !tile.smem<32x32xf32, swizzle = 128>
+    %u = tile.unit_lower_solve %rhs rates(%b : tensor<64x32xf32, #tile.acc<warps = 4>>)
+        matrices(%a : !tile.smem<32x32xf32, swizzle = 128>) : tensor<64x32xf32, #tile.acc<warps = 4>>
     ```
 
     Constraints:
@@ -508,8 +507,8 @@ def Tile_UnitLowerSolveOp : Tile_Op<"unit_lower_solve", [AttrSizedOperandSegment
     Arg<Variadic<Tile_Smem>, "", [MemRead]>:$matrices);
   let results = (outs Tile_Fragment:$result);
   let assemblyFormat = [{
-    $rhs `rates` `(` $rates `)` `matrices` `(` $matrices `)` attr-dict
-    `:` type($rhs) `,` `rates` type($rates) `,` `matrices` type($matrices)
+    $rhs `rates` `(` ($rates^ `:` type($rates))? `)`
+    `matrices` `(` ($matrices^ `:` type($matrices))? `)` attr-dict `:` type($rhs)
   }];
   let hasVerifier = 1;
 }
