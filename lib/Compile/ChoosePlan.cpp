@@ -112,7 +112,7 @@ static CallSizes findSizes(RecurrenceOp op, CallSizes sizes) {
     auto offsets = op.isPacked()
                        ? cast<RankedTensorType>(op.getSeqlens().getType())
                        : RankedTensorType();
-    sizes.sequences = !offsets ? known(token.getDimSize(0))
+    sizes.sequences = !offsets                  ? known(token.getDimSize(0))
                       : offsets.isDynamicDim(0) ? 0
                                                 : offsets.getDimSize(0) - 1;
   }
@@ -174,7 +174,10 @@ static int64_t getWeight(ChunkedOp op) {
     return cast<RankedTensorType>(state.getType()).getShape().back() >
            kNarrowState;
   });
-  return (isSingle ? 2 : 1) * (pairs > 8 ? 4 : pairs > 4 ? 2 : 1) *
+  return (isSingle ? 2 : 1) *
+         (pairs > 8   ? 4
+          : pairs > 4 ? 2
+                      : 1) *
          (states > 1 ? 2 : 1);
 }
 
@@ -269,9 +272,8 @@ static std::vector<std::string> chooseChunkPlans(ModuleOp isolated,
   std::vector<std::string> plans;
   // Where no size is known the default is as good as another choice.
   if (problem.work && problem.knowsSizes()) {
-    std::string chosen =
-        toPlan(choose(*problem.work, problem.sizes, problem.device),
-               *problem.work);
+    std::string chosen = toPlan(
+        choose(*problem.work, problem.sizes, problem.device), *problem.work);
     if (!chosen.empty())
       plans = {join({problem.chunk, chosen}),
                join({"stages=1", problem.chunk, chosen})};
@@ -292,18 +294,19 @@ void linattn::printPlans(ModuleOp isolated, const KernelOptions &options,
   }
   const ChunkWork &work = *problem.work;
   os << llvm::formatv(
-      "  a chunk of {0} tokens: {1:f2} Mflop off the chain; {2} products on it, "
+      "  a chunk of {0} tokens: {1:f2} Mflop off the chain; {2} products on "
+      "it, "
       "right operands of {3} KiB and of {4} KiB for outputs; {5} KiB of "
       "tokens, {6} KiB between kernels\n",
       work.chunk, work.offChainFlops / 1e6, work.chainProducts,
       work.chainBytes / 1024, work.outputBytes / 1024, work.tokenBytes / 1024,
       work.scratchBytes / 1024);
-  os << llvm::formatv("  microseconds by the cost model, for {0} sequences of "
-                      "{1} tokens (0: not known), chosen '{2}':\n",
-                      problem.sizes.sequences, problem.sizes.tokens,
-                      toPlan(choose(*problem.work, problem.sizes,
-                                    problem.device),
-                             *problem.work));
+  os << llvm::formatv(
+      "  microseconds by the cost model, for {0} sequences of "
+      "{1} tokens (0: not known), chosen '{2}':\n",
+      problem.sizes.sequences, problem.sizes.tokens,
+      toPlan(choose(*problem.work, problem.sizes, problem.device),
+             *problem.work));
   for (const ChunkCandidate &candidate : getCandidates(*problem.work))
     os << llvm::formatv(
         "  {0,10:f1}  '{1}'\n",

@@ -153,8 +153,8 @@ public:
       time += offChain(heads * chunks);
     int64_t each = llvm::divideCeil(chunks, count);
     if (count > 1) {
-      time += chain(heads * (count - 1) * slices, each,
-                    blockTime(work.chainBytes));
+      time +=
+          chain(heads * (count - 1) * slices, each, blockTime(work.chainBytes));
       int64_t transitionSlices =
           work.fullTransition ? llvm::divideCeil(work.keys, candidate.slice)
                               : 1;
@@ -166,9 +166,9 @@ public:
     }
     time += chain(heads * count * slices, each,
                   blockTime(work.chainBytes + work.outputBytes));
-    double moved = heads * chunks *
-                   (work.tokenBytes +
-                    (candidate.split ? 2 * work.scratchBytes : 0.0));
+    double moved =
+        heads * chunks *
+        (work.tokenBytes + (candidate.split ? 2 * work.scratchBytes : 0.0));
     return std::max(time, moved / c.memoryBytes);
   }
 
@@ -201,8 +201,9 @@ private:
   double chain(double blocks, double chunks, BlockTime time) const {
     double each = std::ceil(blocks / device.multiprocessors);
     // As many at once as have room for two chunks of tokens.
-    double bytes = 2 * candidate.stages *
-                   (work.tokenBytes + (candidate.split ? work.scratchBytes : 0));
+    double bytes =
+        2 * candidate.stages *
+        (work.tokenBytes + (candidate.split ? work.scratchBytes : 0));
     double resident =
         std::clamp<double>(std::floor(device.sharedBytes / (bytes / 2)), 1, 4);
     double together = std::min(each, resident);
@@ -224,8 +225,7 @@ double linattn::estimate(const ChunkWork &work, const ChunkCandidate &candidate,
   if (!tokens)
     tokens = kUnknownTokens;
   if (!sequences)
-    sequences =
-        std::max<int64_t>(1, 4 * device.multiprocessors / work.heads);
+    sequences = std::max<int64_t>(1, 4 * device.multiprocessors / work.heads);
   return Estimator(work, candidate, device, constants).run(sequences, tokens);
 }
 
@@ -236,10 +236,11 @@ double linattn::estimate(const ChunkWork &work, const ChunkCandidate &candidate,
 /// What --chunked-to-tile chooses where it is told nothing.
 static ChunkCandidate getDefault(const ChunkWork &work) {
   ChunkCandidate result;
-  result.slice = work.cuts
-                     ? std::min<int64_t>(kSlice, llvm::PowerOf2Ceil(std::max(
-                                                     work.values, kRowTile)))
-                     : llvm::PowerOf2Ceil(std::max(work.values, kRowTile));
+  result.slice =
+      work.cuts
+          ? std::min<int64_t>(
+                kSlice, llvm::PowerOf2Ceil(std::max(work.values, kRowTile)))
+          : llvm::PowerOf2Ceil(std::max(work.values, kRowTile));
   result.split = work.solves || work.overKeys;
   bool wide = work.chunk >= 32 && !result.split && work.keys > kRowTile;
   // A row of the state, or of its operands, in the registers of a warp.
@@ -252,8 +253,8 @@ static ChunkCandidate getDefault(const ChunkWork &work) {
 SmallVector<ChunkCandidate> linattn::getCandidates(const ChunkWork &work) {
   ChunkCandidate base = getDefault(work);
   SmallVector<ChunkCandidate> result = {base};
-  // Narrow slices, in two parts of columns: in one, two warps load all tokens of
-  // a block, and spill.
+  // Narrow slices, in two parts of columns: in one, two warps load all tokens
+  // of a block, and spill.
   if (work.cuts && base.slice > 32 && work.keys > kRowTile &&
       (base.split || !work.overKeys)) {
     ChunkCandidate narrow = base;
@@ -291,8 +292,8 @@ std::string linattn::toPlan(const ChunkCandidate &candidate,
   std::string text;
   auto add = [&](StringRef name, int64_t value, int64_t usual) {
     if (value != usual)
-      text += (text.empty() ? "" : " ") + name.str() + "=" +
-              std::to_string(value);
+      text +=
+          (text.empty() ? "" : " ") + name.str() + "=" + std::to_string(value);
   };
   add("segments", candidate.segments, 1);
   add("column-parts", candidate.columnParts, base.columnParts);

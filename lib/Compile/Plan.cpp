@@ -119,10 +119,9 @@ llvm::Error linattn::setSize(CallSizes &sizes, StringRef text) {
         llvm::inconvertibleErrorCode(),
         "size: B or N (sequences) or T (tokens of each), got '" + name + "'");
   if (!size || *size < 1)
-    return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                   "size: " + name +
-                                       " is a positive number, got '" + value +
-                                       "'");
+    return llvm::createStringError(
+        llvm::inconvertibleErrorCode(),
+        "size: " + name + " is a positive number, got '" + value + "'");
   (name == "T" ? sizes.tokens : sizes.sequences) = *size;
   return llvm::Error::success();
 }

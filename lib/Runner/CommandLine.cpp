@@ -246,10 +246,10 @@ std::optional<RunOptions> runner::parseCommandLine(int argc, char **argv) {
   }
 
   if (!options.plan.empty() && (!chunkwise || options.device == "cpu")) {
-    llvm::errs() << "linattn-run: error: --plan belongs to kernels in chunks "
-                    "(--device=sim or cuda, --lowering=chunkwise), got --device="
-                 << options.device << " --lowering=" << options.lowering
-                 << "\n";
+    llvm::errs()
+        << "linattn-run: error: --plan belongs to kernels in chunks "
+           "(--device=sim or cuda, --lowering=chunkwise), got --device="
+        << options.device << " --lowering=" << options.lowering << "\n";
     return std::nullopt;
   }
   if (llvm::Error error = checkPlan(options.plan)) {

@@ -99,8 +99,8 @@ llvm::Error setSize(CallSizes &sizes, llvm::StringRef text);
 /// Whether the function is attention, not a recurrence.
 bool isAttention(mlir::ModuleOp isolated);
 
-/// Plans of a function in chunks or tiles, the best first: the choice of the cost
-/// model (CostModel.h), then what needs less shared memory.
+/// Plans of a function in chunks or tiles, the best first: the choice of the
+/// cost model (CostModel.h), then what needs less shared memory.
 std::vector<std::string> choosePlans(mlir::ModuleOp isolated,
                                      const KernelOptions &options);
 

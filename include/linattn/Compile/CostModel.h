@@ -1,8 +1,8 @@
 //===- CostModel.h - how long a plan would take -----------------*- C++ -*-===//
 //
-// A few numbers, measured once, and the arithmetic of docs/Plans.md: what a plan
-// of a recurrence in chunks would take on a device, so that the compiler can
-// choose one without making all of them. --plan overrides it.
+// A few numbers, measured once, and the arithmetic of docs/Plans.md: what a
+// plan of a recurrence in chunks would take on a device, so that the compiler
+// can choose one without making all of them. --plan overrides it.
 //
 //===----------------------------------------------------------------------===//
 

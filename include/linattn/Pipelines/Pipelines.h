@@ -79,8 +79,9 @@ struct ChunkwiseNVVMOptions : mlir::PassPipelineOptions<ChunkwiseNVVMOptions> {
       llvm::cl::init(-1)};
   Option<int64_t> segments{
       *this, "segments",
-      llvm::cl::desc("pieces of a sequence that run beside each other, for long "
-                     "sequences and few heads (--linattn-add-transitions)"),
+      llvm::cl::desc(
+          "pieces of a sequence that run beside each other, for long "
+          "sequences and few heads (--linattn-add-transitions)"),
       llvm::cl::init(1)};
   Option<int64_t> columnParts{
       *this, "column-parts",

@@ -175,7 +175,8 @@ gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
     return func;
   }
 
-  // Block index = ((sequence * segments + segment) * H + head) * slices + slice.
+  // Block index = ((sequence * segments + segment) * H + head) * slices +
+  // slice.
   Value rest = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
   slice = index(0);
   if (plan.slices > 1) {
@@ -186,10 +187,8 @@ gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
   head = arith::RemUIOp::create(builder, loc, rest, heads);
   sequence = arith::DivUIOp::create(builder, loc, rest, heads);
   if (int64_t segments = pass.countBlocks(); segments > 1) {
-    segment =
-        arith::RemUIOp::create(builder, loc, sequence, index(segments));
-    sequence =
-        arith::DivUIOp::create(builder, loc, sequence, index(segments));
+    segment = arith::RemUIOp::create(builder, loc, sequence, index(segments));
+    sequence = arith::DivUIOp::create(builder, loc, sequence, index(segments));
   } else {
     segment = index(0);
   }
@@ -296,13 +295,12 @@ void ChunkKernel::emitSequence() {
   endChunk = bounds.getEnd(segment);
   // Of a sequence's last segment nobody needs the end but its run; a sequence
   // without tokens has one segment, whose end is its start.
-  Value exists =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                            pass.hasOutputs() ? firstChunk : endChunk,
-                            numChunks);
+  Value exists = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::slt,
+      pass.hasOutputs() ? firstChunk : endChunk, numChunks);
   if (pass.hasOutputs()) {
-    Value first = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, segment, index(0));
+    Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        segment, index(0));
     exists = arith::OrIOp::create(builder, loc, exists, first);
   }
   auto branch = scf::IfOp::create(builder, loc, exists, false);
@@ -415,8 +413,8 @@ void ChunkKernel::emitChunks(ArrayRef<Value> initial,
                              SmallVectorImpl<Value> &final) {
   if (part == KernelPart::Chain)
     slotBase = firstSlot(sequence);
-  auto loop = scf::ForOp::create(builder, loc, firstChunk, endChunk, index(1),
-                                 initial);
+  auto loop =
+      scf::ForOp::create(builder, loc, firstChunk, endChunk, index(1), initial);
   {
     OpBuilder::InsertionGuard guard(builder);
     // Without states scf.for brings its own, empty terminator.
@@ -568,11 +566,11 @@ Value ChunkKernel::loadFragment(unsigned number, Value memory, Value row) {
   Value arg = op.getStateArgs()[number];
   RankedTensorType type = emitter.getFragmentType(arg, /*transposed=*/true);
   Type stored = getElementTypeOrSelf(memory.getType());
-  Value loaded = tile::LoadOp::create(
-      builder, loc, type.clone(stored), memory,
-      ValueRange{row, head, index(0), sliceBegin(arg, 1)},
-      ArrayRef<int64_t>{3, 2},
-      ValueRange{sliceBound(arg, 1), sliceBound(arg, 0)});
+  Value loaded =
+      tile::LoadOp::create(builder, loc, type.clone(stored), memory,
+                           ValueRange{row, head, index(0), sliceBegin(arg, 1)},
+                           ArrayRef<int64_t>{3, 2},
+                           ValueRange{sliceBound(arg, 1), sliceBound(arg, 0)});
   if (stored == type.getElementType())
     return loaded;
   return arith::ExtFOp::create(builder, loc, type, loaded);
@@ -584,7 +582,8 @@ Value ChunkKernel::makeNeutral(unsigned number) {
   auto splat = [&](double value) -> Value {
     return arith::ConstantOp::create(
         builder, loc,
-        DenseElementsAttr::get(type, Attribute(builder.getF32FloatAttr(value))));
+        DenseElementsAttr::get(type,
+                               Attribute(builder.getF32FloatAttr(value))));
   };
   if (!isTransition(op, number))
     return splat(0);
@@ -599,8 +598,8 @@ Value ChunkKernel::makeNeutral(unsigned number) {
   };
   Value column = tile::SplatRowOp::create(
       builder, loc, integers, count(type.getDimSize(0), emitter.getRow()));
-  Value first = arith::IndexCastOp::create(
-      builder, loc, builder.getI32Type(), sliceBegin(arg, 1));
+  Value first = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                           sliceBegin(arg, 1));
   column = arith::AddIOp::create(
       builder, loc, column,
       tensor::SplatOp::create(builder, loc, first, integers));
@@ -616,15 +615,13 @@ Value ChunkKernel::segmentBuffer(unsigned number) {
 }
 
 Value ChunkKernel::segmentRow() {
-  Value row =
-      arith::MulIOp::create(builder, loc, sequence, index(pass.count));
+  Value row = arith::MulIOp::create(builder, loc, sequence, index(pass.count));
   return arith::AddIOp::create(builder, loc, row, segment);
 }
 
 void ChunkKernel::storeState(unsigned number, Value fragment) {
   if (pass.isSegmented() && !pass.hasOutputs())
-    return storeFragment(number, fragment, segmentBuffer(number),
-                         segmentRow());
+    return storeFragment(number, fragment, segmentBuffer(number), segmentRow());
   SmallVector<unsigned> targets(
       signature.getResult(op.getNumOutputs() + number));
   if (op.getSlots())

@@ -19,8 +19,8 @@ static ArrayRef<int64_t> sizesOf(ChunkedOp op, unsigned state) {
   return cast<RankedTensorType>(op.getStateArgs()[state].getType()).getShape();
 }
 
-SmallVector<unsigned>
-linattn::chunked_to_tile::getCarried(ChunkedOp op, SegmentKind kind) {
+SmallVector<unsigned> linattn::chunked_to_tile::getCarried(ChunkedOp op,
+                                                           SegmentKind kind) {
   SmallVector<unsigned> result;
   for (unsigned state : llvm::seq(op.getNumStates()))
     if (kind == SegmentKind::Whole ||
@@ -179,16 +179,16 @@ void StartsKernel::emitSequence() {
   if (op.isPacked()) {
     Value begin = loadOffset(op.getSeqlens(), sequence);
     Value next = arith::AddIOp::create(builder, loc, sequence, index(1));
-    length = arith::SubIOp::create(
-        builder, loc, loadOffset(op.getSeqlens(), next), begin);
+    length = arith::SubIOp::create(builder, loc,
+                                   loadOffset(op.getSeqlens(), next), begin);
   }
-  Value chunks = arith::CeilDivSIOp::create(builder, loc, length,
-                                            index(op.getChunk()));
+  Value chunks =
+      arith::CeilDivSIOp::create(builder, loc, length, index(op.getChunk()));
   last = SegmentBounds(builder, loc, chunks, count).getLast();
   for (unsigned state : states) {
     Value here = index(llvm::divideCeil(sizesOf(op, state)[1], width));
-    Value exists = arith::CmpIOp::create(builder, loc,
-                                         arith::CmpIPredicate::slt, slice, here);
+    Value exists = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::slt, slice, here);
     auto branch = scf::IfOp::create(builder, loc, exists, false);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
@@ -251,18 +251,18 @@ Value StartsKernel::multiply(unsigned number, Value state, Value end,
   Value memory = segmentBuffers[getSegmentBuffer(op, transition)];
   int64_t keys = sizesOf(op, transition)[0];
   RankedTensorType type = getFragmentType(number);
-  auto whole = tile::SmemType::get(
-      builder.getContext(), type.getShape(), builder.getF32Type(),
-      tile::SmemType::getSwizzleOf(width * 4));
-  Value shared =
-      tile::AllocOp::create(builder, loc, whole, IntegerAttr());
+  auto whole = tile::SmemType::get(builder.getContext(), type.getShape(),
+                                   builder.getF32Type(),
+                                   tile::SmemType::getSwizzleOf(width * 4));
+  Value shared = tile::AllocOp::create(builder, loc, whole, IntegerAttr());
   tile::LocalStoreOp::create(builder, loc, state, shared);
   int64_t rows = type.getDimSize(0);
   int64_t depth = std::clamp<int64_t>(
       kLaneElements * warps * tile::kWarpSize / rows, kRowTile, 64);
   Value acc = end;
   for (int64_t first = 0; first < keys; first += depth) {
-    int64_t size = std::min<int64_t>(depth, llvm::alignTo(keys - first, kRowTile));
+    int64_t size =
+        std::min<int64_t>(depth, llvm::alignTo(keys - first, kRowTile));
     auto leftType = RankedTensorType::get({rows, size}, builder.getF32Type(),
                                           type.getEncoding());
     Value left = tile::LoadOp::create(
@@ -303,19 +303,17 @@ Value StartsKernel::loadRows(unsigned number, Value memory, Value row,
   ArrayRef<int64_t> sizes = sizesOf(op, number);
   Value begin = arith::MulIOp::create(builder, loc, slice, index(width));
   Value left = arith::SubIOp::create(builder, loc, index(sizes[1]), begin);
-  return tile::LoadOp::create(builder, loc, type, memory,
-                              ValueRange{row, head, index(0), begin},
-                              ArrayRef<int64_t>{2, 3},
-                              ValueRange{index(sizes[0]), left});
+  return tile::LoadOp::create(
+      builder, loc, type, memory, ValueRange{row, head, index(0), begin},
+      ArrayRef<int64_t>{2, 3}, ValueRange{index(sizes[0]), left});
 }
 
 void StartsKernel::store(unsigned number, Value state, Value row) {
   ArrayRef<int64_t> sizes = sizesOf(op, number);
   Value begin = arith::MulIOp::create(builder, loc, slice, index(width));
   Value left = arith::SubIOp::create(builder, loc, index(sizes[1]), begin);
-  tile::StoreOp::create(builder, loc, state,
-                        segmentBuffers[getSegmentBuffer(op, number)],
-                        ValueRange{row, head, index(0), begin},
-                        ArrayRef<int64_t>{2, 3},
-                        ValueRange{index(sizes[0]), left}, uint64_t(16));
+  tile::StoreOp::create(
+      builder, loc, state, segmentBuffers[getSegmentBuffer(op, number)],
+      ValueRange{row, head, index(0), begin}, ArrayRef<int64_t>{2, 3},
+      ValueRange{index(sizes[0]), left}, uint64_t(16));
 }

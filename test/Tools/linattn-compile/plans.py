@@ -1,5 +1,5 @@
-# What the cost model chooses (docs/Plans.md), how many numbers it has, and that a
-# plan given, or no size, goes before it.
+# What the cost model chooses (docs/Plans.md) for sizes that are told, static in the
+# types, or unknown. (That it has at most 20 numbers is asserted where it stands.)
 # RUN: %python %s %examples linattn-compile %t
 import pathlib
 import re

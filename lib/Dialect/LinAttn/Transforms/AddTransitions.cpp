@@ -41,10 +41,9 @@ static std::pair<int64_t, int64_t> shapeOf(const NormalForm &form,
   int64_t keys = form.getRecurrence().getStateType(state).getKeys();
   if (isFull(form, state))
     return {keys, keys};
-  bool perKey =
-      llvm::any_of(form.getChain(state), [](const StepEvent *event) {
-        return event->kind == Kind::Decay && event->perKey;
-      });
+  bool perKey = llvm::any_of(form.getChain(state), [](const StepEvent *event) {
+    return event->kind == Kind::Decay && event->perKey;
+  });
   return {perKey ? keys : 1, 1};
 }
 
@@ -97,9 +96,8 @@ static Value buildEvents(OpBuilder &builder, const NormalForm &form,
     switch (event->kind) {
     case Kind::Decay: {
       DecayOp decay = event->getDecay();
-      current =
-          DecayOp::create(builder, loc, current, decay.getGate(),
-                          decay.getLinear());
+      current = DecayOp::create(builder, loc, current, decay.getGate(),
+                                decay.getLinear());
       break;
     }
     case Kind::Read:
@@ -157,8 +155,8 @@ static Value buildStart(OpBuilder &builder, RecurrenceOp op, int64_t rows,
     sizes.push_back(builder.getIndexAttr(size));
   if (columns == 1) {
     Value empty = tensor::EmptyOp::create(builder, loc, sizes, element);
-    Value one = arith::ConstantOp::create(builder, loc,
-                                          builder.getF32FloatAttr(1));
+    Value one =
+        arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(1));
     return linalg::FillOp::create(builder, loc, one, empty).getResult(0);
   }
   SmallVector<int64_t> shape;
@@ -207,8 +205,7 @@ static FailureOr<RecurrenceOp> addTransitions(RewriterBase &rewriter,
   for (auto [i, snapshot] : llvm::enumerate(op.getSnapshotStates()))
     types.push_back(snapshot.getType());
   for (unsigned i : llvm::seq(op.getSnapshots() ? numStates : 0)) {
-    auto like =
-        cast<RankedTensorType>(op.getSnapshotStates()[i].getType());
+    auto like = cast<RankedTensorType>(op.getSnapshotStates()[i].getType());
     SmallVector<int64_t> shape(like.getShape());
     shape[shape.size() - 2] = shapes[i].first;
     shape[shape.size() - 1] = shapes[i].second;
@@ -225,13 +222,12 @@ static FailureOr<RecurrenceOp> addTransitions(RewriterBase &rewriter,
       op.getSeqlens(), op.getSlots(), op.getPaddingAttr(),
       op.getSnapshotsAttr(), op.getPrecisionAttr());
   result->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-  result->setAttr(kTransitionsAttr,
-                  rewriter.getDenseI64ArrayAttr(transitions));
+  result->setAttr(kTransitionsAttr, rewriter.getDenseI64ArrayAttr(transitions));
   for (auto [rows, columns] : shapes) {
-    Value arg = op.getBody()->addArgument(
-        StateType::get(rewriter.getContext(), rows, columns,
-                       rewriter.getF32Type()),
-        op.getLoc());
+    Value arg = op.getBody()->addArgument(StateType::get(rewriter.getContext(),
+                                                         rows, columns,
+                                                         rewriter.getF32Type()),
+                                          op.getLoc());
     OpBuilder inner(yield);
     ends.push_back(buildEvents(inner, *form, coefficients, ends.size(), arg));
   }
@@ -241,8 +237,7 @@ static FailureOr<RecurrenceOp> addTransitions(RewriterBase &rewriter,
   SmallVector<Value> replacements;
   unsigned old = numOutputs + numStates;
   for (unsigned i : llvm::seq(op->getNumResults()))
-    replacements.push_back(
-        result->getResult(i < old ? i : i + numStates));
+    replacements.push_back(result->getResult(i < old ? i : i + numStates));
   rewriter.replaceOp(op, replacements);
   return result;
 }

@@ -170,9 +170,9 @@ Value ChunkEmitter::mergedDecay(const StateRows &state, int64_t from,
   return sum ? Value(math::ExpOp::create(builder, loc, sum)) : sum;
 }
 
-/// An event between the decays of its token: a read moves before all of them and
-/// takes those that came before it into its keys, a write moves behind all and
-/// takes those that come after it. Every factor is a decay, none above 1.
+/// An event between the decays of its token: a read moves before all of them
+/// and takes those that came before it into its keys, a write moves behind all
+/// and takes those that come after it. Every factor is a decay, none above 1.
 void ChunkEmitter::moveEvent(Rows &row) {
   StateRows &state = states[row.event->state];
   int64_t count = state.merged.size(), position = row.position;
