@@ -95,7 +95,7 @@ static llvm::Expected<Artifact> compileForGPU(ModuleOp module, StringRef name,
                                               const CompileOptions &options,
                                               const Ptxas *ptxas) {
   KernelOptions kernelOptions{options.target, options.lowering, options.chunk,
-                              options.mma, options.plan};
+                              options.mma,    options.plan,     options.sizes};
   llvm::Expected<CompiledKernel> kernel =
       compileKernel(module, name, kernelOptions);
   if (!kernel)

@@ -92,6 +92,8 @@ std::string linattn::makeCacheKey(mlir::ModuleOp module,
   add(options.mma);
   add(options.keepRounding ? "keep" : "drop");
   add(options.plan);
+  add(std::to_string(options.sizes.sequences));
+  add(std::to_string(options.sizes.tokens));
   add(options.cubin ? "cubin" : "ptx");
   add(std::to_string(options.chunk));
   add(options.mma);

@@ -186,7 +186,7 @@ CompileResult Compilation::run() {
   if (std::error_code error = makeFolder(options.folder))
     return badUsage("-o names a folder for the files: cannot write into '" +
                     options.folder + "': " + error.message());
-  if (!isCPU() && options.cubin) {
+  if (!isCPU() && options.cubin && !options.printPlans) {
     llvm::Expected<Ptxas> found = findPtxas(options.toolPath);
     if (!found) {
       progress << "error: " << llvm::toString(found.takeError()) << "\n";
@@ -198,6 +198,14 @@ CompileResult Compilation::run() {
   }
   bool allDone = true;
   for (StringRef name : *functions) {
+    if (options.printPlans) {
+      progress << name << ": " << options.target << "\n";
+      printPlans(*isolateFunction(module, name),
+                 {options.target, options.lowering, options.chunk, options.mma,
+                  options.plan, options.sizes},
+                 progress);
+      continue;
+    }
     auto start = std::chrono::steady_clock::now();
     LogicalResult result = compile(name);
     progress << llvm::formatv("  {0} in {1:f2} s\n",

@@ -12,7 +12,6 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -22,17 +21,6 @@ using namespace linattn;
 
 static llvm::Error makeError(const Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
-}
-
-/// Whether the function is attention, not a recurrence.
-static bool isAttention(ModuleOp isolated) {
-  return isolated
-      .walk([](Operation *op) {
-        return isa<SoftmaxAttentionOp, DiffAttentionOp, AttentionTilesOp>(op)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
 }
 
 /// Whether the function is a short convolution, which has one form of kernel.
@@ -79,137 +67,12 @@ makeTiles(ModuleOp isolated, const KernelOptions &options, StringRef plan) {
   return copy;
 }
 
-/// Tokens per chunk where nobody asks for another number.
-static constexpr int64_t kDefaultChunk = 64;
-
-/// Value columns of a state whose size is felt.
-static constexpr int64_t kNarrowState = 16;
-
-/// What a chunk form asks of registers and shared memory, as a power of two:
-/// f32 operands of products take two numbers, matrices of pairs of events wait
-/// for each other, each state has its rows.
-static int64_t getWeight(ModuleOp isolated, const KernelOptions &options) {
-  OwningOpRef<ModuleOp> copy(isolated.clone());
-  PassManager passes(isolated.getContext());
-  ChunkwisePassOptions chunkwise;
-  chunkwise.mma = options.mma;
-  chunkwise.separateEvents = true;
-  passes.addPass(createInlinerPass());
-  passes.addPass(createChunkwisePass(chunkwise));
-  ScopedDiagnosticHandler quiet(isolated.getContext(),
-                                [](Diagnostic &) { return success(); });
-  if (failed(passes.run(*copy)))
-    return 1;
-  bool isSingle = false;
-  int64_t pairs = 0, states = 0;
-  copy->walk([&](DecayProductOp product) {
-    isSingle |= product.getMma() == MmaPrecision::F32;
-    ++pairs;
-  });
-  copy->walk([&](ChunkedOp chunked) {
-    states = llvm::count_if(chunked.getStates(), [](Value state) {
-      return cast<RankedTensorType>(state.getType()).getShape().back() >
-             kNarrowState;
-    });
-  });
-  return (isSingle ? 2 : 1) *
-         (pairs > 8   ? 4
-          : pairs > 4 ? 2
-                      : 1) *
-         (states > 1 ? 2 : 1);
-}
-
-/// Plans from fast to small: devices have 99 to 227 KiB of shared memory for a
-/// block.
-static constexpr StringLiteral kPlans[] = {"",
-                                           "stages=1",
-                                           "stages=1 slice=32",
-                                           "stages=1 slice=16",
-                                           "stages=1 chunk=32",
-                                           "stages=1 chunk=16"};
-
-/// Of weight 2, such as f32 operands, which take twice the memory and, in three
-/// products of two numbers each, six times the code: shorter chunks.
-static constexpr StringLiteral kHeavyPlans[] = {
-    "chunk=32", "stages=1 chunk=32", "stages=1 chunk=32 slice=32",
-    "stages=1 chunk=16", "stages=1 chunk=16 slice=32"};
-
-/// Of more.
-static constexpr StringLiteral kHeaviestPlans[] = {
-    "chunk=16", "stages=1 chunk=16", "stages=1 chunk=16 slice=32",
-    "stages=1 chunk=16 slice=16"};
-
-/// The same of attention, whose tiles must fit the registers too.
-static constexpr StringLiteral kAttentionPlans[] = {
-    "query-tile=128 key-tile=64",         "query-tile=128 key-tile=32",
-    "query-tile=64 key-tile=64",          "query-tile=64 key-tile=32",
-    "query-tile=64 key-tile=32 stages=1", "query-tile=32 key-tile=32",
-    "query-tile=32 key-tile=16 stages=1", "query-tile=16 key-tile=16 stages=1"};
-
-/// A query length in the type that asks for keys in parts: a grid of query
-/// tiles would be small.
-static constexpr int64_t kDecodeQueries = 16;
-
-/// Bytes of a key of one head up to which 32 of them are a stage.
-static constexpr int64_t kNarrowKey = 256;
-
-/// Plans of decoding: few queries, heads that share keys in one query tile, and
-/// small stages, so that several blocks of a multiprocessor have loads on their
-/// way (of 16-bit keys of width 128 a stage is 16 KiB: four blocks, two stages
-/// each).
-static SmallVector<std::string> makeDecodePlans(ModuleOp isolated) {
-  int64_t rows = 0, keyBytes = 0;
-  auto look = [&](auto op) {
-    auto query = cast<RankedTensorType>(op.getQuery().getType());
-    auto value = cast<RankedTensorType>(op.getValue().getType());
-    int64_t time = query.getDimSize(op.getSeqlens() ? 0 : 1);
-    if (ShapedType::isDynamic(time) || time > kDecodeQueries)
-      return;
-    int64_t headDim = query.getRank() - 2;
-    rows = time *
-           (query.getDimSize(headDim) / value.getDimSize(value.getRank() - 2));
-    keyBytes = std::max(query.getShape().back(), value.getShape().back()) *
-               query.getElementTypeBitWidth() / 8;
-  };
-  isolated.walk([&](SoftmaxAttentionOp op) { look(op); });
-  isolated.walk([&](DiffAttentionOp op) { look(op); });
-  if (rows == 0)
-    return {};
-  std::string tile =
-      "query-tile=" +
-      std::to_string(std::clamp<int64_t>(llvm::PowerOf2Ceil(rows), 16, 64));
-  SmallVector<std::string> plans;
-  auto add = [&](StringRef keys) {
-    plans.push_back(tile + " " + keys.str() + " split-keys=1024");
-  };
-  if (keyBytes <= kNarrowKey)
-    add("key-tile=32 stages=3");
-  add("key-tile=16 stages=3");
-  add("key-tile=16 stages=2");
-  return plans;
-}
-
 /// The same under the given plan, or under the first that fits the device.
 static OwningOpRef<ModuleOp> makeTiles(ModuleOp isolated,
                                        const KernelOptions &options) {
   if (!options.plan.empty())
     return makeTiles(isolated, options, options.plan);
-  SmallVector<std::string> plans;
-  auto use = [&](ArrayRef<StringLiteral> list) {
-    for (StringRef plan : list)
-      plans.push_back(plan.str());
-  };
-  if (isAttention(isolated)) {
-    plans = makeDecodePlans(isolated);
-    use(kAttentionPlans);
-  } else if (options.chunk != kDefaultChunk) {
-    use(kPlans);
-  } else {
-    int64_t weight = getWeight(isolated, options);
-    use(weight == 1   ? ArrayRef(kPlans)
-        : weight == 2 ? ArrayRef(kHeavyPlans)
-                      : ArrayRef(kHeaviestPlans));
-  }
+  std::vector<std::string> plans = choosePlans(isolated, options);
   {
     // What goes wrong under the last plan is reported.
     ScopedDiagnosticHandler quiet(isolated.getContext(),

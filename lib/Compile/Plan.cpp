@@ -37,6 +37,12 @@ static bool isSlice(StringRef text) {
   return value && *value >= 0 && *value <= 1024 && *value % 16 == 0;
 }
 
+/// As many as there are multiprocessors, and no more: each has scratch states.
+static bool isSegments(StringRef text) {
+  std::optional<int64_t> value = number(text);
+  return value && *value >= 1 && *value <= 256;
+}
+
 static bool isStages(StringRef text) {
   std::optional<int64_t> value = number(text);
   return value && *value >= 0 && *value <= 16;
@@ -69,6 +75,7 @@ static constexpr PlanOption kOptions[] = {
     {"chunk", "16, 32, 64 or 128", isOneOf<16, 32, 64, 128>},
     {"mma", "f32, tf32x3, bf16, f16 or bf16x2", isMma},
     {"hoist", "0 or 1", isFlag},
+    {"segments", "from 1 (whole sequences) to 256", isSegments},
     {"query-tile", "16, 32, 64, 128 or 256", isOneOf<16, 32, 64, 128, 256>},
     {"key-tile", "16, 32, 64 or 128", isOneOf<16, 32, 64, 128>},
     {"split-keys", "a multiple of 16 from 0 (no parts) to 1048576",
@@ -101,5 +108,20 @@ llvm::Error linattn::checkPlan(StringRef plan) {
     if (!option->holds(value))
       return refuse(name + " is " + option->rule + ", got '" + value + "'");
   }
+  return llvm::Error::success();
+}
+
+llvm::Error linattn::setSize(CallSizes &sizes, StringRef text) {
+  auto [name, value] = text.split('=');
+  std::optional<int64_t> size = number(value);
+  if (name != "B" && name != "N" && name != "T")
+    return llvm::createStringError(
+        llvm::inconvertibleErrorCode(),
+        "size: B or N (sequences) or T (tokens of each), got '" + name + "'");
+  if (!size || *size < 1)
+    return llvm::createStringError(
+        llvm::inconvertibleErrorCode(),
+        "size: " + name + " is a positive number, got '" + value + "'");
+  (name == "T" ? sizes.tokens : sizes.sequences) = *size;
   return llvm::Error::success();
 }

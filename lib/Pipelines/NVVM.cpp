@@ -87,6 +87,8 @@ void linattn::buildChunkwiseToTilePipeline(
   chunkwise.mma = options.mma;
   // Tiles hold whole matrices: every other row of one is no tile.
   chunkwise.separateEvents = true;
+  if (options.segments > 1)
+    pm.addPass(createAddTransitionsPass());
   pm.addPass(createChunkwisePass(chunkwise));
   if (options.hoist)
     pm.addPass(createHoistChunkPass());
@@ -96,6 +98,7 @@ void linattn::buildChunkwiseToTilePipeline(
   tiles.slice = options.slice;
   tiles.columnParts = options.columnParts;
   tiles.split = options.split;
+  tiles.segments = options.segments;
   pm.addPass(createChunkedToTile(tiles));
 
   planTiles(pm, options.chip, options.stages);

@@ -1,6 +1,7 @@
 //===- CommandLine.cpp - options of linattn-run -----------------*- C++ -*-===//
 
 #include "linattn/Runner/CommandLine.h"
+#include "linattn/Compile/Compile.h"
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 
 #include "mlir/IR/AsmState.h"
@@ -167,6 +168,10 @@ struct Options {
       cl::desc("Takes one product off the chain from state to state; a system "
                "that has no such form stays as it is, with a remark"),
       cl::cat(category)};
+  cl::opt<std::string> plan{
+      claim("plan"),
+      cl::desc("Of kernels in chunks: as --plan of linattn-compile"),
+      cl::value_desc("OPTIONS"), cl::cat(category)};
   cl::opt<std::string> precision{
       claim("precision"),
       cl::desc("fp32 (default): the types of the function; fp64: every float "
@@ -240,6 +245,19 @@ std::optional<RunOptions> runner::parseCommandLine(int argc, char **argv) {
     return std::nullopt;
   }
 
+  if (!options.plan.empty() && (!chunkwise || options.device == "cpu")) {
+    llvm::errs()
+        << "linattn-run: error: --plan belongs to kernels in chunks "
+           "(--device=sim or cuda, --lowering=chunkwise), got --device="
+        << options.device << " --lowering=" << options.lowering << "\n";
+    return std::nullopt;
+  }
+  if (llvm::Error error = checkPlan(options.plan)) {
+    llvm::errs() << "linattn-run: error: --" << llvm::toString(std::move(error))
+                 << "\n";
+    return std::nullopt;
+  }
+
   result.file = options.file;
   result.function = options.function;
   result.inputs.sizes = options.sizes;
@@ -251,6 +269,7 @@ std::optional<RunOptions> runner::parseCommandLine(int argc, char **argv) {
   result.target.lowering = options.lowering;
   result.target.precision = options.precision;
   result.target.mma = options.mma;
+  result.target.plan = options.plan;
   result.target.keepRounding = options.keepRounding;
   result.target.hoist = options.hoist;
   result.verify = options.verify;

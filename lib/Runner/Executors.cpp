@@ -37,6 +37,7 @@ static std::unique_ptr<Executor> makeDevice(const Target &target) {
   options.kernel.lowering = target.lowering;
   options.kernel.chunk = target.chunk;
   options.kernel.mma = target.mma;
+  options.kernel.plan = target.plan;
   return makeDeviceExecutor(options);
 }
 

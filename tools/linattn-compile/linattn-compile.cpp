@@ -49,6 +49,16 @@ static cl::opt<std::string>
                   "(linattn-opt --linattn-to-tile, of attention "
                   "--linattn-attention-to-tile)"),
          cl::cat(category));
+static cl::list<std::string>
+    sizes("size", cl::value_desc("NAME=NUMBER"), cl::CommaSeparated,
+          cl::desc("B (or N) sequences of T tokens, as far as it is known: the "
+                   "plan is chosen for them, and any others run too"),
+          cl::cat(category));
+static cl::opt<bool>
+    showPlans("print-plans",
+              cl::desc("compiles nothing, but says what each plan would take "
+                       "by the cost model (docs/Plans.md)"),
+              cl::cat(category));
 static cl::opt<std::string> cache(
     "cache", cl::ValueOptional, cl::value_desc("DIR"),
     cl::desc("keeps what was compiled, by its content, and takes it from "
@@ -89,6 +99,12 @@ int main(int argc, char **argv) {
   options.target = target;
   options.lowering = lowering;
   options.plan = plan;
+  for (const std::string &size : sizes)
+    if (llvm::Error error = setSize(options.sizes, size)) {
+      llvm::errs() << "error: --" << llvm::toString(std::move(error)) << "\n";
+      return 2;
+    }
+  options.printPlans = showPlans;
   options.function = function;
   options.folder = folder;
   options.cpu = cpu;

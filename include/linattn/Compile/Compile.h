@@ -12,6 +12,7 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
 #include <string>
+#include <vector>
 
 namespace llvm {
 class raw_ostream;
@@ -28,6 +29,13 @@ class FuncOp;
 } // namespace mlir
 
 namespace linattn {
+
+/// What is known of the calls of a kernel, to choose a plan for them: 0 where
+/// nothing is. Kernels take any sizes all the same.
+struct CallSizes {
+  int64_t sequences = 0;
+  int64_t tokens = 0; ///< of a sequence
+};
 
 struct CompileOptions {
   std::string target; ///< a GPU such as sm_90a, or cpu
@@ -47,6 +55,9 @@ struct CompileOptions {
   /// linattn-attention-to-tile, instead of what the compiler chooses, as
   /// "slice=128 stages=3".
   std::string plan;
+  CallSizes sizes;
+  /// Only says what each plan would take by the cost model.
+  bool printPlans = false;
   std::string cache; ///< a folder that keeps what was compiled; empty: none
 };
 
@@ -75,11 +86,27 @@ struct KernelOptions {
   int64_t chunk = 64;
   std::string mma;
   std::string plan; ///< as in CompileOptions
+  CallSizes sizes;
 };
 
 /// An error that names the option of a plan that there is not, or its rule and
 /// value.
 llvm::Error checkPlan(llvm::StringRef plan);
+
+/// Takes "B=1" (or N) or "T=8192"; an error that names what it is not.
+llvm::Error setSize(CallSizes &sizes, llvm::StringRef text);
+
+/// Whether the function is attention, not a recurrence.
+bool isAttention(mlir::ModuleOp isolated);
+
+/// Plans of a function in chunks or tiles, the best first: the choice of the
+/// cost model (CostModel.h), then what needs less shared memory.
+std::vector<std::string> choosePlans(mlir::ModuleOp isolated,
+                                     const KernelOptions &options);
+
+/// What each candidate would take by the cost model, for people.
+void printPlans(mlir::ModuleOp isolated, const KernelOptions &options,
+                llvm::raw_ostream &os);
 
 /// Lowers one function of `module`, or a gpu.module of kernels on tiles of that
 /// name, to PTX. What is wrong with it is reported as diagnostics.

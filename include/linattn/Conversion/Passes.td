@@ -349,6 +349,11 @@ def ChunkedToTile : Pass<"chunked-to-tile", "::mlir::ModuleOp"> {
     decays) is made by all warps together, token rows over warps, and goes through
     shared memory to the chain.
 
+    With `segments = n` a sequence is cut into n pieces of whole chunks (plan
+    *segmented*, docs/Plans.md): kernels for the end of every piece from state 0 and
+    from the identity, one that makes the starts of them, and the kernel above for
+    every piece from its start.
+
     Columns are cut only if no operation combines them (`DimClasses`); otherwise one
     block has all. Sizes are padded inside the block; what is padded is never read
     or written in memory.
@@ -382,7 +387,10 @@ def ChunkedToTile : Pass<"chunked-to-tile", "::mlir::ModuleOp"> {
            "parts of the columns of matrices in registers, each of other warps; 0 "
            "chooses">,
     Option<"slice", "slice", "int64_t", "0",
-           "value columns of a block; 0 chooses">];
+           "value columns of a block; 0 chooses">,
+    Option<"segments", "segments", "int64_t", "1",
+           "pieces of a sequence that run beside each other; of chunk forms with "
+           "transitions (--linattn-add-transitions)">];
   let dependentDialects = ["::linattn::tile::TileDialect", "::mlir::arith::ArithDialect",
     "::mlir::gpu::GPUDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];

@@ -77,6 +77,12 @@ struct ChunkwiseNVVMOptions : mlir::PassPipelineOptions<ChunkwiseNVVMOptions> {
       llvm::cl::desc("1: what does not depend on the state in a kernel of its "
                      "own; 0: in one kernel; -1 chooses"),
       llvm::cl::init(-1)};
+  Option<int64_t> segments{
+      *this, "segments",
+      llvm::cl::desc(
+          "pieces of a sequence that run beside each other, for long "
+          "sequences and few heads (--linattn-add-transitions)"),
+      llvm::cl::init(1)};
   Option<int64_t> columnParts{
       *this, "column-parts",
       llvm::cl::desc("parts of the columns of matrices in registers, each of "

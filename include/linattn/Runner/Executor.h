@@ -79,6 +79,8 @@ struct Target {
   int64_t chunk = 64;
   std::string mma;
   bool keepRounding = false;
+  /// Of kernels on tiles, as of linattn-compile.
+  std::string plan;
   /// One product less on the chain from state to state.
   bool hoist = false;
 };

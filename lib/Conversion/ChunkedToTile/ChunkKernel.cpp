@@ -18,12 +18,12 @@ using namespace linattn::chunked_to_tile;
 
 ChunkKernel::ChunkKernel(const KernelSignature &signature, DimClasses &classes,
                          const ChunkPlan &plan, KernelPart part,
-                         OpBuilder &builder)
-    : signature(signature), plan(plan), part(part),
+                         SegmentPass pass, OpBuilder &builder)
+    : signature(signature), plan(plan), part(part), pass(pass),
       op(cast<ChunkedOp>(signature.getOp().getOperation())), builder(builder),
       loc(op.getLoc()), classes(classes), emitter(op, classes, plan, builder),
-      offChain(emitter.getOffChain()) {
-  findUsedTokens();
+      offChain(emitter.getOffChain()), states(getCarried(op, pass.kind)) {
+  findUsed();
 }
 
 static RankedTensorType tensorOf(Value value) {
@@ -107,27 +107,33 @@ SmallVector<Workspace> ChunkKernel::getWorkspace() {
   return result;
 }
 
-/// The tokens that what the kernel makes depends on.
-void ChunkKernel::findUsedTokens() {
+void ChunkKernel::findUsed() {
   DenseSet<Value> given, seen;
   SmallVector<Value> todo;
   if (part == KernelPart::OffChain) {
     todo = offChain;
   } else {
-    llvm::append_range(todo, op.getBlock()->getTerminator()->getOperands());
+    OperandRange yielded = op.getBlock()->getTerminator()->getOperands();
+    if (pass.hasOutputs())
+      llvm::append_range(todo, yielded.take_front(op.getNumOutputs()));
+    for (unsigned state : states)
+      todo.push_back(yielded[op.getNumOutputs() + state]);
     if (part == KernelPart::Chain)
       given.insert(offChain.begin(), offChain.end());
   }
   while (!todo.empty()) {
     Value value = emitter.strip(todo.pop_back_val());
-    if (given.contains(value) || !seen.insert(value).second)
+    if (!seen.insert(value).second || given.contains(value))
       continue;
     if (Operation *inner = value.getDefiningOp();
         inner && !isTokenTile(op, value))
       llvm::append_range(todo, inner->getOperands());
   }
+  for (auto [i, value] : llvm::enumerate(offChain))
+    if (seen.contains(value))
+      usedOffChain.push_back(i);
   for (const TokenTile &token : getTokenTiles(op))
-    if (seen.contains(token.value))
+    if (seen.contains(token.value) && !given.contains(token.value))
       usedTokens.push_back(token);
 }
 
@@ -138,6 +144,9 @@ gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
   if (part != KernelPart::Whole)
     for (const Workspace &buffer : getWorkspace())
       types.push_back(buffer.type);
+  SmallVector<Workspace> ofSegments = getSegmentWorkspace(op, pass.count);
+  for (const Workspace &buffer : ofSegments)
+    types.push_back(buffer.type);
   types.append(2, builder.getIndexType());
   auto func = gpu::GPUFuncOp::create(builder, loc, name,
                                      builder.getFunctionType(types, {}));
@@ -158,13 +167,16 @@ gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
   time = args.drop_back().back();
   args = args.drop_back(2);
   tensors.assign(args.begin(), args.begin() + signature.getTensors().size());
-  buffers.assign(args.begin() + signature.getTensors().size(), args.end());
+  args = args.drop_front(tensors.size());
+  segmentBuffers.assign(args.end() - ofSegments.size(), args.end());
+  buffers.assign(args.begin(), args.end() - ofSegments.size());
   if (part == KernelPart::OffChain) {
     emitOwnChunk();
     return func;
   }
 
-  // Block index = (sequence * H + head) * slices + slice.
+  // Block index = ((sequence * segments + segment) * H + head) * slices +
+  // slice.
   Value rest = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
   slice = index(0);
   if (plan.slices > 1) {
@@ -174,6 +186,12 @@ gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
   Value heads = index(op.getNumHeads());
   head = arith::RemUIOp::create(builder, loc, rest, heads);
   sequence = arith::DivUIOp::create(builder, loc, rest, heads);
+  if (int64_t segments = pass.countBlocks(); segments > 1) {
+    segment = arith::RemUIOp::create(builder, loc, sequence, index(segments));
+    sequence = arith::DivUIOp::create(builder, loc, sequence, index(segments));
+  } else {
+    segment = index(0);
+  }
 
   stateRow = sequence;
   if (!op.getSlots()) {
@@ -268,14 +286,48 @@ Value ChunkKernel::firstSlot(Value n) {
 
 void ChunkKernel::emitSequence() {
   emitBounds();
+  numChunks = endChunk = ceilDiv(length, op.getChunk());
+  firstChunk = index(0);
+  if (!pass.isSegmented())
+    return emitSegment();
+  SegmentBounds bounds(builder, loc, numChunks, pass.count);
+  firstChunk = bounds.getFirst(segment);
+  endChunk = bounds.getEnd(segment);
+  // Of a sequence's last segment nobody needs the end but its run; a sequence
+  // without tokens has one segment, whose end is its start.
+  Value exists = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::slt,
+      pass.hasOutputs() ? firstChunk : endChunk, numChunks);
+  if (pass.hasOutputs()) {
+    Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        segment, index(0));
+    exists = arith::OrIOp::create(builder, loc, exists, first);
+  }
+  auto branch = scf::IfOp::create(builder, loc, exists, false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  emitSegment();
+}
+
+void ChunkKernel::emitSegment() {
   loadParams();
   SmallVector<Value> initial, final;
-  for (unsigned i : llvm::seq(op.getNumStates()))
-    initial.push_back(loadState(i));
+  for (unsigned number : states)
+    initial.push_back(loadState(number));
   createChannel();
   emitChunks(initial, final);
-  for (auto [i, state] : llvm::enumerate(final))
-    storeState(i, state);
+  auto store = [&] {
+    for (auto [number, state] : llvm::zip(states, final))
+      storeState(number, state);
+  };
+  if (!pass.isSegmented() || !pass.hasOutputs())
+    return store();
+  Value last = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                                     endChunk, numChunks);
+  auto branch = scf::IfOp::create(builder, loc, last, false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  store();
 }
 
 void ChunkKernel::createChannel() {
@@ -286,8 +338,8 @@ void ChunkKernel::createChannel() {
       tiles.push_back(emitter.getSharedType(token.value));
     }
   if (part == KernelPart::Chain)
-    for (Value value : offChain)
-      tiles.push_back(emitter.getSharedType(value));
+    for (unsigned i : usedOffChain)
+      tiles.push_back(emitter.getSharedType(offChain[i]));
   if (!tiles.empty())
     channel = tile::ChannelCreateOp::create(
         builder, loc, tile::ChannelType::get(builder.getContext(), 1, tiles),
@@ -359,11 +411,10 @@ void ChunkKernel::setChunk(Value i) {
 
 void ChunkKernel::emitChunks(ArrayRef<Value> initial,
                              SmallVectorImpl<Value> &final) {
-  Value count = ceilDiv(length, op.getChunk());
   if (part == KernelPart::Chain)
     slotBase = firstSlot(sequence);
   auto loop =
-      scf::ForOp::create(builder, loc, index(0), count, index(1), initial);
+      scf::ForOp::create(builder, loc, firstChunk, endChunk, index(1), initial);
   {
     OpBuilder::InsertionGuard guard(builder);
     // Without states scf.for brings its own, empty terminator.
@@ -373,21 +424,23 @@ void ChunkKernel::emitChunks(ArrayRef<Value> initial,
       builder.setInsertionPointToStart(loop.getBody());
     Value i = loop.getInductionVar();
     setChunk(i);
-    for (auto [arg, value] :
-         llvm::zip(op.getStateArgs(), loop.getRegionIterArgs()))
-      emitter.bindFragment(arg, value);
+    for (auto [number, value] : llvm::zip(states, loop.getRegionIterArgs()))
+      emitter.bindFragment(op.getStateArgs()[number], value);
     loadTokens(i);
 
     // What is off the chain first, so that it waits for nothing.
-    for (Value value : offChain)
-      emitter.getShared(value);
+    for (unsigned i : usedOffChain)
+      emitter.getShared(offChain[i]);
     SmallVector<Value> next;
     auto yield = op.getBlock()->getTerminator();
-    for (Value state : yield->getOperands().take_back(op.getNumStates()))
-      next.push_back(emitter.getFragment(state, /*transposed=*/true));
-    for (unsigned number : llvm::seq(op.getNumOutputs()))
-      storeOutput(number);
-    if (op.getSnapshots())
+    for (unsigned state : states)
+      next.push_back(
+          emitter.getFragment(yield->getOperand(op.getNumOutputs() + state),
+                              /*transposed=*/true));
+    if (pass.hasOutputs())
+      for (unsigned number : llvm::seq(op.getNumOutputs()))
+        storeOutput(number);
+    if (op.getSnapshots() && pass.hasOutputs())
       storeSnapshots(i, next);
     if (channel)
       tile::ChannelReleaseOp::create(builder, loc, channel, i);
@@ -438,11 +491,11 @@ void ChunkKernel::loadTokens(Value i) {
     }
     if (part == KernelPart::Chain) {
       Value slot = arith::AddIOp::create(builder, loc, slotBase, i);
-      for (auto [value, buffer, smem] :
-           llvm::zip(offChain, buffers, tiles.drop_front(asyncTokens.size())))
-        tile::LoadAsyncOp::create(builder, loc, buffer,
-                                  slotIndices(value, slot), slotDims(value),
-                                  ValueRange{}, smem, uint64_t(16));
+      for (auto [i, smem] :
+           llvm::zip(usedOffChain, tiles.drop_front(asyncTokens.size())))
+        tile::LoadAsyncOp::create(
+            builder, loc, buffers[i], slotIndices(offChain[i], slot),
+            slotDims(offChain[i]), ValueRange{}, smem, uint64_t(16));
     }
     tile::ChannelCommitOp::create(builder, loc, channel, i);
   }
@@ -465,9 +518,9 @@ void ChunkKernel::loadTokens(Value i) {
          llvm::zip(asyncTokens, tiles.take_front(asyncTokens.size())))
       emitter.bindShared(token.value, smem);
     if (part == KernelPart::Chain)
-      for (auto [value, smem] :
-           llvm::zip(offChain, tiles.drop_front(asyncTokens.size())))
-        emitter.bindShared(value, smem);
+      for (auto [i, smem] :
+           llvm::zip(usedOffChain, tiles.drop_front(asyncTokens.size())))
+        emitter.bindShared(offChain[i], smem);
   }
 }
 
@@ -492,6 +545,10 @@ void ChunkKernel::loadParams() {
 //===----------------------------------------------------------------------===//
 
 Value ChunkKernel::loadState(unsigned number) {
+  if (pass.isSegmented())
+    return pass.hasOutputs()
+               ? loadFragment(number, segmentBuffer(number), segmentRow())
+               : makeNeutral(number);
   Value state = op.getStates()[number], arg = op.getStateArgs()[number];
   RankedTensorType type = emitter.getFragmentType(arg, /*transposed=*/true);
   std::optional<unsigned> parameter = signature.getOperand(state);
@@ -502,18 +559,69 @@ Value ChunkKernel::loadState(unsigned number) {
             signature.getConstant(state).getValueAsDouble()));
     return tensor::SplatOp::create(builder, loc, filler, type);
   }
-  Type stored = tensorOf(state).getElementType();
-  Value loaded = tile::LoadOp::create(
-      builder, loc, type.clone(stored), tensors[*parameter],
-      ValueRange{stateRow, head, index(0), sliceBegin(arg, 1)},
-      ArrayRef<int64_t>{3, 2},
-      ValueRange{sliceBound(arg, 1), sliceBound(arg, 0)});
+  return loadFragment(number, tensors[*parameter], stateRow);
+}
+
+Value ChunkKernel::loadFragment(unsigned number, Value memory, Value row) {
+  Value arg = op.getStateArgs()[number];
+  RankedTensorType type = emitter.getFragmentType(arg, /*transposed=*/true);
+  Type stored = getElementTypeOrSelf(memory.getType());
+  Value loaded =
+      tile::LoadOp::create(builder, loc, type.clone(stored), memory,
+                           ValueRange{row, head, index(0), sliceBegin(arg, 1)},
+                           ArrayRef<int64_t>{3, 2},
+                           ValueRange{sliceBound(arg, 1), sliceBound(arg, 0)});
   if (stored == type.getElementType())
     return loaded;
   return arith::ExtFOp::create(builder, loc, type, loaded);
 }
 
+Value ChunkKernel::makeNeutral(unsigned number) {
+  Value arg = op.getStateArgs()[number];
+  RankedTensorType type = emitter.getFragmentType(arg, /*transposed=*/true);
+  auto splat = [&](double value) -> Value {
+    return arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(type,
+                               Attribute(builder.getF32FloatAttr(value))));
+  };
+  if (!isTransition(op, number))
+    return splat(0);
+  if (tensorOf(arg).getDimSize(1) == 1)
+    return splat(1);
+  RankedTensorType integers = type.clone(builder.getI32Type());
+  auto count = [&](int64_t size, Attribute layout) -> Value {
+    return tile::IotaOp::create(
+        builder, loc,
+        RankedTensorType::get({size}, builder.getI32Type(), layout),
+        uint64_t(0));
+  };
+  Value column = tile::SplatRowOp::create(
+      builder, loc, integers, count(type.getDimSize(0), emitter.getRow()));
+  Value first = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                           sliceBegin(arg, 1));
+  column = arith::AddIOp::create(
+      builder, loc, column,
+      tensor::SplatOp::create(builder, loc, first, integers));
+  Value row = tile::SplatColOp::create(
+      builder, loc, integers, count(type.getDimSize(1), emitter.getCol()));
+  Value equal = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      row, column);
+  return arith::SelectOp::create(builder, loc, equal, splat(1), splat(0));
+}
+
+Value ChunkKernel::segmentBuffer(unsigned number) {
+  return segmentBuffers[getSegmentBuffer(op, number)];
+}
+
+Value ChunkKernel::segmentRow() {
+  Value row = arith::MulIOp::create(builder, loc, sequence, index(pass.count));
+  return arith::AddIOp::create(builder, loc, row, segment);
+}
+
 void ChunkKernel::storeState(unsigned number, Value fragment) {
+  if (pass.isSegmented() && !pass.hasOutputs())
+    return storeFragment(number, fragment, segmentBuffer(number), segmentRow());
   SmallVector<unsigned> targets(
       signature.getResult(op.getNumOutputs() + number));
   if (op.getSlots())
@@ -523,22 +631,27 @@ void ChunkKernel::storeState(unsigned number, Value fragment) {
 
 void ChunkKernel::storeTo(ArrayRef<unsigned> targets, unsigned number,
                           Value fragment, ArrayRef<Value> row) {
-  Value state = op.getStates()[number], arg = op.getStateArgs()[number];
   if (targets.empty())
     return;
-  Type stored = tensorOf(state).getElementType();
+  Type stored = tensorOf(op.getStates()[number]).getElementType();
   if (stored != tensorOf(fragment).getElementType())
     fragment = arith::TruncFOp::create(
         builder, loc, tensorOf(fragment).clone(stored), fragment);
+  for (unsigned target : targets)
+    storeFragment(number, fragment, tensors[target], row);
+}
+
+void ChunkKernel::storeFragment(unsigned number, Value fragment, Value memory,
+                                ArrayRef<Value> row) {
+  Value arg = op.getStateArgs()[number];
   forOwner(isCut(arg, 1), [&] {
     SmallVector<Value> indices(row);
     indices.append({head, index(0), sliceBegin(arg, 1)});
     int64_t rank = indices.size();
-    for (unsigned target : targets)
-      tile::StoreOp::create(builder, loc, fragment, tensors[target], indices,
-                            ArrayRef<int64_t>{rank - 1, rank - 2},
-                            ValueRange{sliceBound(arg, 1), sliceBound(arg, 0)},
-                            uint64_t(16));
+    tile::StoreOp::create(builder, loc, fragment, memory, indices,
+                          ArrayRef<int64_t>{rank - 1, rank - 2},
+                          ValueRange{sliceBound(arg, 1), sliceBound(arg, 0)},
+                          uint64_t(16));
   });
 }
 

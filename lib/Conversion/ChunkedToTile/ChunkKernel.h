@@ -15,12 +15,16 @@
 // own, a block for each chunk and head, and written to scratch buffers; the
 // kernel above loads it with the tokens.
 //
+// Plan `segmented`: see Segments.h. The kernels that walk over chunks do so for
+// a segment of a sequence, from and to states in scratch buffers.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef LINATTN_CONVERSION_CHUNKEDTOTILE_CHUNKKERNEL_H
 #define LINATTN_CONVERSION_CHUNKEDTOTILE_CHUNKKERNEL_H
 
 #include "../Common/KernelSignature.h"
+#include "Segments.h"
 #include "TileEmitter.h"
 #include "TokenRows.h"
 
@@ -34,7 +38,8 @@ enum class KernelPart { Whole, OffChain, Chain };
 class ChunkKernel {
 public:
   ChunkKernel(const KernelSignature &signature, DimClasses &classes,
-              const ChunkPlan &plan, KernelPart part, mlir::OpBuilder &builder);
+              const ChunkPlan &plan, KernelPart part, SegmentPass pass,
+              mlir::OpBuilder &builder);
 
   /// The scratch buffers between the kernels of plan `split-T`, a row per
   /// chunk.
@@ -56,6 +61,7 @@ private:
   Value loadOffset(Value operand, Value at);
   mlir::DictionaryAttr argumentAttrs(unsigned tensor);
   void emitSequence();
+  void emitSegment();
   /// Begin and length of a sequence.
   void emitBounds();
   /// The chunk of this block, of all sequences: emits it if it exists.
@@ -66,7 +72,8 @@ private:
   void setChunk(Value i);
   llvm::SmallVector<mlir::Value> slotIndices(mlir::Value value,
                                              mlir::Value slot);
-  void findUsedTokens();
+  /// What of the tokens and of what is off the chain the kernel needs.
+  void findUsed();
   void createChannel();
   void emitChunks(llvm::ArrayRef<Value> initial,
                   llvm::SmallVectorImpl<Value> &final);
@@ -75,6 +82,15 @@ private:
   llvm::SmallVector<mlir::Value> tokenIndices(const TokenTile &token);
   void loadParams();
   Value loadState(unsigned number);
+  /// What a segment's run from no state begins with: 0, or a transition's
+  /// identity.
+  Value makeNeutral(unsigned number);
+  Value loadFragment(unsigned number, Value memory, Value row);
+  void storeFragment(unsigned number, Value fragment, Value memory,
+                     llvm::ArrayRef<Value> row);
+  /// The scratch buffer of a state of segments, and the segment's row in it.
+  Value segmentBuffer(unsigned number);
+  Value segmentRow();
   void storeState(unsigned number, Value fragment);
   /// Writes a state to a row of states in memory.
   void storeTo(llvm::ArrayRef<unsigned> targets, unsigned number,
@@ -91,17 +107,22 @@ private:
   const KernelSignature &signature;
   const ChunkPlan &plan;
   KernelPart part;
+  SegmentPass pass;
   ChunkedOp op;
   mlir::OpBuilder &builder;
   mlir::Location loc;
   DimClasses &classes;
   TileEmitter emitter;
 
-  llvm::SmallVector<Value> tensors, buffers;
-  /// What is made off the chain.
+  llvm::SmallVector<Value> tensors, buffers, segmentBuffers;
+  /// What is made off the chain, and which of it the kernel needs.
   llvm::SmallVector<Value> offChain;
-  Value time, numSequences, sequence, head, slice, stateRow;
+  llvm::SmallVector<unsigned> usedOffChain;
+  /// Numbers of the states that the kernel carries.
+  llvm::SmallVector<unsigned> states;
+  Value time, numSequences, sequence, segment, head, slice, stateRow;
   Value begin, length, channel, slotBase;
+  Value firstChunk, endChunk, numChunks;
   Value firstToken, rowsLeft;
   /// Tokens that the kernel needs; those whose tiles come through the channel.
   llvm::SmallVector<TokenTile> usedTokens, asyncTokens;

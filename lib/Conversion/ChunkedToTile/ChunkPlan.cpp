@@ -75,7 +75,7 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
   ChunkPlan plan;
   // The widest columns that nothing mixes are cut.
   int64_t widest = 0, whole = kRowTile;
-  for (Value state : op.getStateArgs()) {
+  for (Value state : options.states) {
     unsigned dimClass = classes.get(state, 1);
     int64_t size = cast<RankedTensorType>(state.getType()).getDimSize(1);
     if (!classes.getMixer(dimClass) && size > widest) {
@@ -105,7 +105,7 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
   // A chain alone is short of shared memory's time, not of warps.
   bool wide = op.getChunk() >= 32 && !plan.split && !overK;
   int64_t rowBits = 0;
-  for (Value state : op.getStateArgs()) {
+  for (Value state : options.states) {
     int64_t size = cast<RankedTensorType>(state.getType()).getDimSize(0);
     wide &= size > kRowTile;
     rowBits = std::max(rowBits, size * operandBits(op));

@@ -39,6 +39,8 @@ struct ChunkPlan {
 };
 
 struct ChunkPlanOptions {
+  /// The state arguments that the kernel carries.
+  llvm::SmallVector<mlir::Value> states;
   int64_t warps = 0;       ///< 0: chosen
   int64_t columnParts = 0; ///< 0: chosen
   int64_t slice = 0;       ///< 0: chosen

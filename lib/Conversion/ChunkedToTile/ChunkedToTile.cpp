@@ -43,14 +43,28 @@ static Attribute countSlots(ChunkedOp op) {
                               b.getNamedAttr("times", b.getStringAttr("N"))});
 }
 
+static constexpr StringLiteral kEndsSuffix = "_ends";
+static constexpr StringLiteral kTransitionsSuffix = "_transitions";
+static constexpr StringLiteral kStartsSuffix = "_starts";
+
 static std::string offChainName(StringRef name) {
   return (name + "_offchain").str();
 }
 
+namespace {
+/// The plans of the kernels: `transitions` and `starts` of segments.
+struct Plans {
+  ChunkPlan chunks, transitions;
+  int64_t segments = 1;
+  int64_t startWarps = 0, startSlices = 0;
+};
+} // namespace
+
 static KernelDescription describe(const KernelSignature &signature,
                                   StringRef name, ChunkedOp op,
-                                  const ChunkPlan &plan,
+                                  const Plans &plans,
                                   ArrayRef<Workspace> workspace) {
+  const ChunkPlan &plan = plans.chunks;
   Builder b(op.getContext());
   auto number = [&](StringRef name, int64_t value) {
     return b.getNamedAttr(name, b.getI64IntegerAttr(value));
@@ -63,21 +77,46 @@ static KernelDescription describe(const KernelSignature &signature,
          b.getDictionaryAttr(
              {b.getNamedAttr("of", slots), number("times", op.getNumHeads())}),
          plan.forOffChain().warps * tile::kWarpSize});
-  description.launches.push_back(
-      {name.str(),
-       b.getDictionaryAttr({b.getNamedAttr("of", b.getStringAttr("N")),
-                            number("times", op.getNumHeads() * plan.slices)}),
-       (plan.split ? plan.forChain() : plan).warps * tile::kWarpSize});
+  // `segments` blocks for each sequence, head and slice.
+  auto launch = [&](StringRef suffix, int64_t segments, int64_t slices,
+                    int64_t warps) {
+    description.launches.push_back(
+        {(name + suffix).str(),
+         b.getDictionaryAttr(
+             {b.getNamedAttr("of", b.getStringAttr("N")),
+              number("times", op.getNumHeads() * slices * segments)}),
+         warps * tile::kWarpSize});
+  };
+  auto launchChunks = [&](StringRef suffix, int64_t segments,
+                          const ChunkPlan &plan) {
+    launch(suffix, segments, plan.slices,
+           (plan.split ? plan.forChain() : plan).warps);
+  };
+  if (plans.segments > 1) {
+    launchChunks(kEndsSuffix, plans.segments - 1, plan);
+    launchChunks(kTransitionsSuffix, plans.segments - 1, plans.transitions);
+    launch(kStartsSuffix, 1, plans.startSlices, plans.startWarps);
+  }
+  launchChunks("", plans.segments, plan);
   description.workspace.assign(workspace.begin(), workspace.end());
   for (Workspace &buffer : description.workspace)
-    buffer.rows = slots;
-  StringRef planName = plan.split ? "split-T" : "single";
-  description.plan = b.getDictionaryAttr(
-      {b.getNamedAttr("name",
-                      b.getStringAttr("chunkwise mma.sync, " + planName)),
-       number("heads", op.getNumHeads()), number("slices", plan.slices),
-       number("columns", plan.sliceWidth), number("chunk", op.getChunk()),
-       number("warps", plan.warps), number("parts", plan.columnParts)});
+    if (!buffer.rows)
+      buffer.rows = slots;
+  std::string planName = plan.split ? "split-T" : "single";
+  if (plans.segments > 1)
+    planName += ", segmented";
+  SmallVector<NamedAttribute> fields = {
+      b.getNamedAttr("name",
+                     b.getStringAttr("chunkwise mma.sync, " + planName)),
+      number("heads", op.getNumHeads()),
+      number("slices", plan.slices),
+      number("columns", plan.sliceWidth),
+      number("chunk", op.getChunk()),
+      number("warps", plan.warps),
+      number("parts", plan.columnParts)};
+  if (plans.segments > 1)
+    fields.push_back(number("segments", plans.segments));
+  description.plan = b.getDictionaryAttr(fields);
   ChunkKernel::addAlignments(signature, op, description.alignments);
   return description;
 }
@@ -108,36 +147,87 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
     fuseScales(op);
     separateUses(op);
     DimClasses classes(op);
-    ChunkPlanOptions options{warps, columnParts, slice, std::nullopt};
-    if (split >= 0)
-      options.split = split != 0;
-    FailureOr<ChunkPlan> plan = planChunk(op, classes, options);
-    if (failed(plan))
+    FailureOr<Plans> plans = makePlans(op, classes);
+    if (failed(plans))
       return failure();
+    const ChunkPlan &plan = plans->chunks;
 
     OpBuilder builder(func);
     auto module =
         gpu::GPUModuleOp::create(builder, func.getLoc(), func.getName());
     builder.setInsertionPointToStart(&module.getBodyRegion().front());
     SmallVector<Workspace> workspace;
-    auto build = [&](KernelPart part, const ChunkPlan &plan, StringRef name) {
-      ChunkKernel kernel(*signature, classes, plan, part, builder);
+    auto build = [&](KernelPart part, const ChunkPlan &plan, SegmentKind kind,
+                     StringRef name) {
+      ChunkKernel kernel(*signature, classes, plan, part,
+                         {kind, plans->segments}, builder);
       kernel.run(name);
-      return kernel.getWorkspace();
+      if (part == KernelPart::Chain)
+        workspace = kernel.getWorkspace();
     };
-    if (plan->split) {
-      build(KernelPart::OffChain, plan->forOffChain(),
+    auto buildChunks = [&](const ChunkPlan &plan, SegmentKind kind,
+                           StringRef suffix) {
+      std::string name = (func.getName() + suffix).str();
+      if (plan.split)
+        build(KernelPart::Chain, plan.forChain(), kind, name);
+      else
+        build(KernelPart::Whole, plan, kind, name);
+    };
+    if (plan.split)
+      build(KernelPart::OffChain, plan.forOffChain(), SegmentKind::Whole,
             offChainName(func.getName()));
-      workspace = build(KernelPart::Chain, plan->forChain(), func.getName());
+    if (plans->segments > 1) {
+      buildChunks(plan, SegmentKind::Ends, kEndsSuffix);
+      buildChunks(plans->transitions, SegmentKind::Transitions,
+                  kTransitionsSuffix);
+      buildChunks(plan, SegmentKind::Run, "");
+      llvm::append_range(workspace, getSegmentWorkspace(op, plans->segments));
+      StartsKernel starts(*signature, plans->segments, workspace, builder);
+      starts.run((func.getName() + kStartsSuffix).str());
+      plans->startWarps = starts.getWarps();
+      plans->startSlices = starts.getSlices();
     } else {
-      build(KernelPart::Whole, *plan, func.getName());
+      buildChunks(plan, SegmentKind::Whole, "");
     }
     module->setAttr(kKernelAttr,
                     signature->describe(describe(*signature, func.getName(), op,
-                                                 *plan, workspace)));
+                                                 *plans, workspace)));
     func.erase();
     ++numKernels;
     return success();
+  }
+
+  FailureOr<Plans> makePlans(ChunkedOp op, const DimClasses &classes) {
+    auto argsOf = [&](SegmentKind kind) {
+      return llvm::map_to_vector(
+          getCarried(op, kind),
+          [&](unsigned state) -> Value { return op.getStateArgs()[state]; });
+    };
+    Plans plans;
+    plans.segments = segments;
+    if (segments > 1 && getTransitions(op).empty())
+      return op.emitOpError("cannot run in segments: it has no transitions "
+                            "(--linattn-add-transitions makes them)");
+    SegmentKind kind = segments > 1 ? SegmentKind::Run : SegmentKind::Whole;
+    ChunkPlanOptions options{argsOf(kind), warps, columnParts, slice,
+                             std::nullopt};
+    if (split >= 0)
+      options.split = split != 0;
+    FailureOr<ChunkPlan> plan = planChunk(op, classes, options);
+    if (failed(plan))
+      return failure();
+    plans.chunks = *plan;
+    if (segments == 1)
+      return plans;
+    // What is off the chain serves both: its tiles depend on the parts.
+    options.states = argsOf(SegmentKind::Transitions);
+    options.columnParts = plan->columnParts;
+    options.split = plan->split;
+    FailureOr<ChunkPlan> transitions = planChunk(op, classes, options);
+    if (failed(transitions))
+      return failure();
+    plans.transitions = *transitions;
+    return plans;
   }
 };
 

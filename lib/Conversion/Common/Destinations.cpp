@@ -1,6 +1,8 @@
 //===- Destinations.cpp - where lowered operations read and write ---------===//
 
 #include "linattn/Conversion/Destinations.h"
+
+#include "SequenceOp.h"
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -118,7 +120,7 @@ BlockArgument linattn::getInPlaceArgument(Value value) {
   auto result = dyn_cast<OpResult>(value);
   if (!result)
     return {};
-  auto op = dyn_cast<RecurrenceOp>(result.getOwner());
+  SequenceOp op = SequenceOp::dynCast(result.getOwner());
   if (!op || !op.getSlots())
     return {};
   unsigned outputs = op.getNumOutputs();

@@ -3,6 +3,7 @@
 #include "KernelSignature.h"
 
 #include "linattn/Conversion/Destinations.h"
+#include "linattn/Dialect/LinAttn/Transforms/Transitions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -93,8 +94,8 @@ static FloatAttr getSplat(Value tensor) {
 /// What may stand beside the recurrence: it makes constant initial states.
 static bool makesConstantState(Operation &op) {
   return op.hasTrait<OpTrait::ConstantLike>() ||
-         isa<tensor::DimOp, tensor::EmptyOp, tensor::SplatOp, linalg::FillOp>(
-             op) ||
+         isa<tensor::DimOp, tensor::EmptyOp, tensor::GenerateOp,
+             tensor::SplatOp, linalg::FillOp>(op) ||
          isa<IndexType>(op.getNumResults() == 1
                             ? op.getResult(0).getType()
                             : Type(NoneType::get(op.getContext())));
@@ -144,10 +145,17 @@ LogicalResult KernelSignature::addOperands() {
                        cast<RankedTensorType>(argument.getType()),
                        op.isInnerContiguous(argument), inPlace});
   }
+  // What a transition begins with is no parameter: kernels make it.
+  llvm::SmallPtrSet<Value, 4> given;
+  for (auto [i, state] : llvm::enumerate(op.getStates()))
+    if (!isTransition(op.getOperation(), i))
+      given.insert(state);
   for (auto [i, operand] : llvm::enumerate(op.getInputs())) {
     if (operands.contains(operand))
       continue;
     bool isState = llvm::is_contained(op.getStates(), operand);
+    if (isState && !given.contains(operand))
+      continue;
     FloatAttr splat = isState ? getSplat(operand) : FloatAttr();
     if (!splat)
       return op->emitOpError()
@@ -162,7 +170,8 @@ LogicalResult KernelSignature::addOperands() {
   }
   if (op.getSlots())
     for (auto [i, state] : llvm::enumerate(op.getStates()))
-      if (llvm::is_contained(ArrayRef(op.getStates()).take_front(i), state))
+      if (given.contains(state) &&
+          llvm::is_contained(ArrayRef(op.getStates()).take_front(i), state))
         return op->emitOpError()
                << "state operand " << i
                << " is a pool of its own: slots update it in place";

@@ -5,12 +5,14 @@
 #include "RoundedProduct.h"
 
 #include "linattn/Dialect/LinAttn/Transforms/CoefficientBuilder.h"
+#include "linattn/Dialect/LinAttn/Transforms/Transitions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace linattn;
@@ -168,9 +170,9 @@ Value ChunkEmitter::mergedDecay(const StateRows &state, int64_t from,
   return sum ? Value(math::ExpOp::create(builder, loc, sum)) : sum;
 }
 
-/// An event between the decays of its token: a read moves before all of them and
-/// takes those that came before it into its keys, a write moves behind all and
-/// takes those that come after it. Every factor is a decay, none above 1.
+/// An event between the decays of its token: a read moves before all of them
+/// and takes those that came before it into its keys, a write moves behind all
+/// and takes those that come after it. Every factor is a decay, none above 1.
 void ChunkEmitter::moveEvent(Rows &row) {
   StateRows &state = states[row.event->state];
   int64_t count = state.merged.size(), position = row.position;
@@ -261,6 +263,17 @@ Value ChunkEmitter::decayProduct(unsigned number, ArrayRef<const Rows *> reads,
     y.push_back(write ? write->keys : zeroKeys());
     yPositions.push_back(write ? write->position : 0);
     yOrder.push_back(write ? write->order : 0);
+  }
+  // The events of a transition are those of its state, and so are the products
+  // of their keys: the same operation, if orders are counted alike.
+  if (form.getRecurrence()->hasAttr(kTransitionsAttr)) {
+    llvm::SmallSetVector<int64_t, 8> seen(xOrder.begin(), xOrder.end());
+    seen.insert(yOrder.begin(), yOrder.end());
+    SmallVector<int64_t> all = seen.takeVector();
+    llvm::sort(all);
+    for (SmallVector<int64_t> *orders : {&xOrder, &yOrder})
+      for (int64_t &order : *orders)
+        order = llvm::lower_bound(all, order) - all.begin();
   }
   int64_t nx = reads.size(), ny = writes.size();
   auto type = RankedTensorType::get({chunk * nx, chunk * ny}, state.element);

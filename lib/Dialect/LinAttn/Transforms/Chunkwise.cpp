@@ -9,6 +9,7 @@
 #include "linattn/Dialect/LinAttn/Transforms/ExpandSugar.h"
 #include "linattn/Dialect/LinAttn/Transforms/Normalize.h"
 #include "linattn/Dialect/LinAttn/Transforms/Passes.h"
+#include "linattn/Dialect/LinAttn/Transforms/Transitions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -79,6 +80,8 @@ static LogicalResult convert(RewriterBase &rewriter, RecurrenceOp op,
       rewriter, loc, op.getResultTypes(), op.getTokens(), op.getParams(),
       op.getStates(), op.getSeqlens(), op.getSlots(), op.getPaddingAttr(),
       op.getSnapshotsAttr(), rewriter.getI64IntegerAttr(*chunk), StringAttr());
+  if (Attribute transitions = op->getAttr(kTransitionsAttr))
+    chunked->setAttr(kTransitionsAttr, transitions);
 
   Block *block = rewriter.createBlock(&chunked.getBody());
   auto tileOf = [&](Type type, bool perToken) -> RankedTensorType {

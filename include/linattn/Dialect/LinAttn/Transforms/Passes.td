@@ -174,6 +174,60 @@ def ChunkwisePass : Pass<"linattn-chunkwise"> {
     "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
 
+def AddTransitionsPass : Pass<"linattn-add-transitions"> {
+  let summary = "carries beside each state the map from a segment's start to its end";
+  let description = [{
+    A state after a run of tokens is S_end = M S_start + B, with B the run from
+    state 0 and M its *transition*: the run from the identity with V := K and
+    every c = 0, since writes are affine in what they read. With it a long
+    sequence can be cut in segments which run beside each other
+    (`docs/Plans.md`).
+
+    This pass adds M to the step as one more state per state:
+
+    * where no write reads the state, M is diagonal, the product of its decays: a
+      state of one column, [K, 1], or [1, 1] where every decay is a number. It
+      begins as ones;
+    * where writes read it, M is a state [K, K] with the same decays, reads and
+      writes, whose values have no constant part. It begins as the identity.
+
+    The attribute `linattn.transitions` holds for each state the number of the
+    state that is its transition, or -1 for the transitions themselves. Their
+    final values are results that nothing uses; the kernels of a segmented plan
+    take them.
+
+    Refused: writes whose rates differ between value columns (one M per column),
+    and writes that read another state.
+
+    Before (`add-transitions.mlir`):
+
+    ```mlir
+    %o, %sT = linattn.recurrence tokens(%k : .., %v : .., %b : ..) state(%s0 : tensor<?x2x8x4xf32>) -> (..) {
+    ^step(%kt: vector<8xf32>, %vt: vector<4xf32>, %bt: f32, %s: !linattn.state<8x4xf32>):
+      %s1 = linattn.delta_update %s, %kt, %vt, %bt : ..
+      ..
+    ```
+
+    After, shortened:
+
+    ```mlir
+    %o, %sT, %mT = linattn.recurrence tokens(..) state(%s0 : tensor<?x2x8x4xf32>, %m0 : tensor<?x2x8x8xf32>)
+        attributes {linattn.transitions = array<i64: 1, -1>} -> (..) {
+    ^step(.., %s: !linattn.state<8x4xf32>, %m: !linattn.state<8x8xf32>):
+      ..
+      %rm = linattn.read %m, %kt : !linattn.state<8x8xf32>, vector<8xf32>
+      %um = arith.mulf %minus_b, %rm : vector<8xf32>
+      %m1 = linattn.write %m, %kt, %um : ..
+    ```
+  }];
+  let statistics = [
+    Statistic<"numDiagonal", "diagonal", "transitions that are diagonal">,
+    Statistic<"numFull", "full", "transitions that are matrices">];
+  let dependentDialects = ["::linattn::LinAttnDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"];
+}
+
 def PrintChunkDependencesPass : Pass<"linattn-print-chunk-dependences"> {
   let summary = "prints which operations of a chunk wait for the state, and who waits for them";
   let description = [{

@@ -1,0 +1,113 @@
+//===- CostModel.h - how long a plan would take -----------------*- C++ -*-===//
+//
+// A few numbers, measured once, and the arithmetic of docs/Plans.md: what a
+// plan of a recurrence in chunks would take on a device, so that the compiler
+// can choose one without making all of them. --plan overrides it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LINATTN_COMPILE_COSTMODEL_H
+#define LINATTN_COMPILE_COSTMODEL_H
+
+#include "linattn/Compile/Compile.h"
+#include "linattn/Dialect/LinAttn/IR/LinAttn.h"
+
+#include <string>
+
+namespace linattn {
+
+/// The numbers of the model, of an H200. Times in microseconds, rates of one
+/// multiprocessor per microsecond. A test counts them.
+struct CostConstants {
+  /// Begin and end of a kernel, its states in and out.
+  double launch = 16;
+  /// Bytes per microsecond of the whole memory.
+  double memoryBytes = 4.3e6;
+  /// Operations of what is off the chain, many blocks at once.
+  double offChainFlops = 1.8e6;
+  /// The same in the kernel of the chain, where its warps do both.
+  double sharedFlops = 1.05e6;
+  /// The same of a block that is alone on its multiprocessor.
+  double aloneFlops = 4.4e5;
+  /// A decay over K makes operations of a product this many.
+  double vectorDecay = 3.5;
+  /// Products of f32 operands: three of tf32, each at half the rate.
+  double singleProducts = 6;
+  /// A chunk of a chain: what it takes without its products.
+  double step = 0.5;
+  /// Each product on the chain, while it waits for the one before.
+  double product = 0.45;
+  /// Bytes of right operands that the warps of a multiprocessor read.
+  double operandBytes = 1.05e5;
+  /// What two parts of columns take to exchange what they made, in a chunk.
+  double columnParts = 0.9;
+  /// Bytes of transitions that a block takes while it makes starts.
+  double startBytes = 4.0e4;
+  /// By how much another plan must be better than the default to be chosen.
+  double margin = 0.05;
+};
+
+/// One chunk of one head, read off the chunk form.
+struct ChunkWork {
+  int64_t chunk = 64, heads = 1;
+  /// Of the widest state.
+  int64_t keys = 1, values = 1;
+  /// Bytes of an operand of a product.
+  int64_t operandBytes = 2;
+  double offChainFlops = 0;
+  /// Bytes of what a warp reads as right operands, for the next state and for
+  /// outputs.
+  double chainBytes = 0, outputBytes = 0;
+  int64_t chainProducts = 0;
+  /// Bytes of tokens, and of what goes between the kernels of split-T.
+  double tokenBytes = 0, scratchBytes = 0;
+  /// Bytes that a kernel of what is off the chain moves.
+  double offChainBytes = 0;
+  bool solves = false, overKeys = false;
+  /// Whether value columns may be cut: nothing sums over them.
+  bool cuts = true;
+  /// Whether the recurrence can run in segments, and whether a transition is a
+  /// matrix then.
+  bool segments = false, fullTransition = false;
+
+  explicit ChunkWork(ChunkedOp op);
+  ChunkWork() = default;
+};
+
+/// What the model decides.
+struct ChunkCandidate {
+  int64_t slice = 0; ///< value columns of a block
+  int64_t columnParts = 1;
+  bool split = false;
+  int64_t stages = 2;
+  int64_t segments = 1;
+
+  int64_t getWarps() const { return slice / 16 * columnParts; }
+};
+
+struct CostDevice {
+  int64_t multiprocessors = 132;
+  int64_t sharedBytes = 227 * 1024;
+};
+
+/// Microseconds.
+double estimate(const ChunkWork &work, const ChunkCandidate &candidate,
+                CallSizes sizes, const CostDevice &device,
+                const CostConstants &constants = {});
+
+/// Candidates of a recurrence, the default of its chunk form first.
+llvm::SmallVector<ChunkCandidate> getCandidates(const ChunkWork &work);
+
+/// The candidate that takes the least by the model, or the default if none is
+/// better by the margin. Where sizes are not known
+/// the device is taken to be full, by sequences of 4096 tokens.
+ChunkCandidate choose(const ChunkWork &work, CallSizes sizes,
+                      const CostDevice &device,
+                      const CostConstants &constants = {});
+
+/// The options of --plan that make it; empty for the default.
+std::string toPlan(const ChunkCandidate &candidate, const ChunkWork &work);
+
+} // namespace linattn
+
+#endif // LINATTN_COMPILE_COSTMODEL_H

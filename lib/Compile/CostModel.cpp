@@ -1,0 +1,302 @@
+//===- CostModel.cpp - how long a plan would take -------------------------===//
+
+#include "linattn/Compile/CostModel.h"
+
+#include "linattn/Dialect/LinAttn/Analysis/ChunkDependences.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace linattn;
+
+static_assert(sizeof(CostConstants) <= 20 * sizeof(double),
+              "a model of more numbers would fit anything");
+
+/// Columns are rows of transposed tiles, 16 for each warp.
+static constexpr int64_t kRowTile = 16;
+/// Columns of a block where nothing asks for others.
+static constexpr int64_t kSlice = 64;
+static constexpr int64_t kUnknownTokens = 4096;
+
+//===----------------------------------------------------------------------===//
+// The work of a chunk
+//===----------------------------------------------------------------------===//
+
+static RankedTensorType tensorOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+static int64_t bytesOf(RankedTensorType type) {
+  return type.getNumElements() * type.getElementTypeBitWidth() / 8;
+}
+
+/// The value before it was transposed, rounded, widened or masked.
+static Value getSource(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<linalg::TransposeOp, arith::ExtFOp, arith::TruncFOp>(op))
+      value = op->getOperand(0);
+    else if (auto select = dyn_cast<arith::SelectOp>(op))
+      value = select.getTrueValue();
+    else
+      break;
+  }
+  return value;
+}
+
+/// Matrices that a chain reads and does not depend on, but tokens: split-T
+/// writes and reads them.
+static bool isScratch(const ChunkDependences &dependences, Value value) {
+  return value.getDefiningOp() && !dependences.dependsOnState(value) &&
+         tensorOf(value).getRank() == 2;
+}
+
+/// Bytes of the tokens that some values are made of.
+static double tokenBytesOf(ChunkedOp op, SmallVector<Value> todo) {
+  llvm::DenseSet<Value> seen;
+  double bytes = 0;
+  while (!todo.empty()) {
+    Value value = todo.pop_back_val();
+    if (!seen.insert(value).second)
+      continue;
+    if (Operation *inner = value.getDefiningOp())
+      llvm::append_range(todo, inner->getOperands());
+    else if (llvm::is_contained(op.getTokenArgs(), value))
+      bytes += bytesOf(tensorOf(value));
+  }
+  return bytes;
+}
+
+ChunkWork::ChunkWork(ChunkedOp op) : chunk(op.getChunk()) {
+  heads = op.getNumHeads();
+  for (Value state : op.getStateArgs()) {
+    RankedTensorType type = tensorOf(state);
+    if (type.getDimSize(1) > values || type.getDimSize(0) > keys) {
+      keys = type.getDimSize(0);
+      values = type.getDimSize(1);
+    }
+  }
+  for (Value token : op.getTokenArgs())
+    tokenBytes += bytesOf(tensorOf(token));
+  for (Value yielded : op.getBlock()->getTerminator()->getOperands().take_front(
+           op.getNumOutputs()))
+    tokenBytes += bytesOf(tensorOf(yielded));
+
+  ChunkDependences dependences(op);
+  llvm::DenseSet<Value> scratch;
+  SmallVector<Value> offChain;
+  chainProducts = dependences.getChain().size();
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    double flops = countProductFlops(&inner);
+    solves |= isa<UnitLowerSolveOp>(inner);
+    if (auto product = dyn_cast<DecayProductOp>(inner))
+      overKeys |= product.isVectorDecay();
+    if (auto scan = dyn_cast<DecayScanOp>(inner))
+      overKeys |= scan.isVectorDecay();
+    if (dependences.getClass(&inner) == ChunkClass::OffChain) {
+      auto product = dyn_cast<DecayProductOp>(inner);
+      bool vector = product && product.isVectorDecay();
+      offChainFlops += flops * (vector ? CostConstants().vectorDecay : 1);
+      if (flops > 0)
+        offChain.push_back(inner.getResult(0));
+      continue;
+    }
+    // Norms of outputs.
+    if (isa<linalg::ReduceOp>(inner))
+      cuts = false;
+    auto product = dyn_cast<linalg::MatmulOp>(inner);
+    if (!product)
+      continue;
+    // D^T = B^T A^T: A is read from shared memory.
+    Value left = product.getInputs()[0], right = product.getInputs()[1];
+    int64_t bytes =
+        tensorOf(left).getNumElements() *
+        getElementTypeOrSelf(left.getType()).getIntOrFloatBitWidth() / 8;
+    operandBytes = std::max<int64_t>(
+        operandBytes,
+        getElementTypeOrSelf(left.getType()).getIntOrFloatBitWidth() / 8);
+    bool onChain = dependences.getClass(&inner) == ChunkClass::OnChain;
+    (onChain ? chainBytes : outputBytes) += bytes;
+    for (Value operand : {left, right}) {
+      Value source = getSource(operand);
+      if (isScratch(dependences, source) && scratch.insert(source).second)
+        scratchBytes += tensorOf(source).getNumElements() * operandBytes;
+    }
+  }
+  offChainBytes = tokenBytesOf(op, offChain) + scratchBytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A block of a chain takes `alone` for a chunk by itself, and `busy` of its
+/// multiprocessor's time.
+struct BlockTime {
+  double alone, busy;
+};
+
+class Estimator {
+public:
+  Estimator(const ChunkWork &work, const ChunkCandidate &candidate,
+            const CostDevice &device, const CostConstants &c)
+      : work(work), candidate(candidate), device(device), c(c) {}
+
+  double run(int64_t sequences, int64_t tokens) const {
+    int64_t chunks = llvm::divideCeil(tokens, work.chunk);
+    int64_t heads = sequences * work.heads, count = candidate.segments;
+    int64_t slices = llvm::divideCeil(work.values, candidate.slice);
+    double time = 0;
+    if (candidate.split)
+      time += offChain(heads * chunks);
+    int64_t each = llvm::divideCeil(chunks, count);
+    if (count > 1) {
+      time +=
+          chain(heads * (count - 1) * slices, each, blockTime(work.chainBytes));
+      int64_t transitionSlices =
+          work.fullTransition ? llvm::divideCeil(work.keys, candidate.slice)
+                              : 1;
+      time += chain(heads * (count - 1) * transitionSlices, each,
+                    blockTime(work.fullTransition ? work.chainBytes : 0));
+      double bytes =
+          work.fullTransition ? 4.0 * work.keys * work.keys : 4.0 * work.keys;
+      time += c.launch + (count - 1) * (c.step + bytes / c.startBytes);
+    }
+    time += chain(heads * count * slices, each,
+                  blockTime(work.chainBytes + work.outputBytes));
+    double moved =
+        heads * chunks *
+        (work.tokenBytes + (candidate.split ? 2 * work.scratchBytes : 0.0));
+    return std::max(time, moved / c.memoryBytes);
+  }
+
+private:
+  double operations(double flops) const {
+    return work.operandBytes > 2 ? flops * c.singleProducts : flops;
+  }
+
+  double offChain(double chunks) const {
+    return c.launch + chunks * (work.offChainBytes / c.memoryBytes +
+                                operations(work.offChainFlops) /
+                                    c.offChainFlops / device.multiprocessors);
+  }
+
+  BlockTime blockTime(double bytes) const {
+    // Each row of warps reads all right operands.
+    double rows = std::max<int64_t>(1, candidate.slice / kRowTile);
+    BlockTime time;
+    time.busy = rows * bytes / c.operandBytes;
+    if (candidate.columnParts > 1)
+      time.busy += c.columnParts;
+    time.alone = c.step + c.product * work.chainProducts;
+    if (!candidate.split) {
+      time.busy += operations(work.offChainFlops) / c.sharedFlops;
+      time.alone += operations(work.offChainFlops) / c.aloneFlops;
+    }
+    return time;
+  }
+
+  double chain(double blocks, double chunks, BlockTime time) const {
+    double each = std::ceil(blocks / device.multiprocessors);
+    // As many at once as have room for two chunks of tokens.
+    double bytes =
+        2 * candidate.stages *
+        (work.tokenBytes + (candidate.split ? work.scratchBytes : 0));
+    double resident =
+        std::clamp<double>(std::floor(device.sharedBytes / (bytes / 2)), 1, 4);
+    double together = std::min(each, resident);
+    return c.launch + each / together * chunks *
+                          std::max(time.alone, together * time.busy);
+  }
+
+  const ChunkWork &work;
+  const ChunkCandidate &candidate;
+  const CostDevice &device;
+  const CostConstants &c;
+};
+} // namespace
+
+double linattn::estimate(const ChunkWork &work, const ChunkCandidate &candidate,
+                         CallSizes sizes, const CostDevice &device,
+                         const CostConstants &constants) {
+  int64_t sequences = sizes.sequences, tokens = sizes.tokens;
+  if (!tokens)
+    tokens = kUnknownTokens;
+  if (!sequences)
+    sequences = std::max<int64_t>(1, 4 * device.multiprocessors / work.heads);
+  return Estimator(work, candidate, device, constants).run(sequences, tokens);
+}
+
+//===----------------------------------------------------------------------===//
+// Choice
+//===----------------------------------------------------------------------===//
+
+/// What --chunked-to-tile chooses where it is told nothing.
+static ChunkCandidate getDefault(const ChunkWork &work) {
+  ChunkCandidate result;
+  result.slice =
+      work.cuts
+          ? std::min<int64_t>(
+                kSlice, llvm::PowerOf2Ceil(std::max(work.values, kRowTile)))
+          : llvm::PowerOf2Ceil(std::max(work.values, kRowTile));
+  result.split = work.solves || work.overKeys;
+  bool wide = work.chunk >= 32 && !result.split && work.keys > kRowTile;
+  // A row of the state, or of its operands, in the registers of a warp.
+  if (work.keys * work.operandBytes > 256 && (result.split || !work.overKeys))
+    wide = true;
+  result.columnParts = wide ? 2 : 1;
+  return result;
+}
+
+SmallVector<ChunkCandidate> linattn::getCandidates(const ChunkWork &work) {
+  ChunkCandidate base = getDefault(work);
+  SmallVector<ChunkCandidate> result = {base};
+  // Narrow slices, in two parts of columns: in one, two warps load all tokens
+  // of a block, and spill.
+  if (work.cuts && base.slice > 32 && work.keys > kRowTile &&
+      (base.split || !work.overKeys)) {
+    ChunkCandidate narrow = base;
+    narrow.slice = 32;
+    narrow.columnParts = 2;
+    result.push_back(narrow);
+  }
+  if (work.segments)
+    for (ChunkCandidate one : SmallVector<ChunkCandidate>(result))
+      for (int64_t segments : {2, 4, 8, 16, 32}) {
+        one.segments = segments;
+        result.push_back(one);
+      }
+  return result;
+}
+
+ChunkCandidate linattn::choose(const ChunkWork &work, CallSizes sizes,
+                               const CostDevice &device,
+                               const CostConstants &constants) {
+  std::optional<ChunkCandidate> best;
+  double least = 0;
+  for (const ChunkCandidate &candidate : getCandidates(work)) {
+    double time = estimate(work, candidate, sizes, device, constants);
+    if (best && time >= least)
+      continue;
+    least = best ? time : time / (1 + constants.margin);
+    best = candidate;
+  }
+  return *best;
+}
+
+std::string linattn::toPlan(const ChunkCandidate &candidate,
+                            const ChunkWork &work) {
+  ChunkCandidate base = getDefault(work);
+  std::string text;
+  auto add = [&](StringRef name, int64_t value, int64_t usual) {
+    if (value != usual)
+      text +=
+          (text.empty() ? "" : " ") + name.str() + "=" + std::to_string(value);
+  };
+  add("segments", candidate.segments, 1);
+  add("column-parts", candidate.columnParts, base.columnParts);
+  add("slice", candidate.slice, base.slice);
+  return text;
+}
