@@ -6,10 +6,10 @@
                                                         liblinattn_runtime.so, FLA
 
 Gated DeltaNet with 16 key and 32 value heads and KDA with 32, K = V = 128, bf16 in,
-states in f32: sequence n keeps its state in row slots[n] of a pool. A time is
-reported only after the same call agrees with the step in fp64. `of_copy` is the
-share of a device copy's bandwidth at which every tensor is moved once (the state
-read and written).
+sequence n keeps its state, f32 or (`_bf16`) bf16, in row slots[n] of a pool; T tokens
+a call. A time is reported only after the same call agrees with the steps in fp64.
+`of_copy` is the time of a device copy of as many bytes (every tensor once, the state
+read and written), measured in the same run, over that of the call.
 """
 
 import subprocess
@@ -17,26 +17,30 @@ import sys
 import time
 import types
 
-from gpu_common import COPY_BANDWIDTH, ROOT, make_timer, parse, write_report
+from gpu_common import ROOT, make_timer, parse, write_report
 
 sys.path.insert(0, str(ROOT / "python"))
 
-BATCHES = [1, 32, 128, 256]
-LIMIT = {"o": 2.5e-3, "state": 1e-5}  # relative RMS; o is rounded to bf16
+NAMES = ["gdn", "kda", "gdn_bf16", "kda_bf16"]
+CALLS = [(1, 1), (32, 1), (128, 1), (256, 1), (128, 4), (128, 8)]  # B, T
+# Relative RMS; o is rounded to bf16, and so are states that are kept in it.
+LIMIT = {"o": 2.5e-3, "state": 1e-5, "state_bf16": 2.5e-3}
 KEY_HEADS, HEADS, D = 16, 32, 128
 
 
 # ------------------------------------------------------------------------ compile
 def text_of(name):
-    """One token's step with its state in a pool."""
-    key_heads = KEY_HEADS if name == "gdn" else HEADS
-    gate = f"tensor<?x?x{HEADS}xf32>" if name == "gdn" else f"tensor<?x?x{HEADS}x{D}xf32>"
-    step_gate = "f32" if name == "gdn" else f"vector<{D}xf32>"
+    """The step with its state in a pool."""
+    operator, _, stored = name.partition("_")
+    key_heads = KEY_HEADS if operator == "gdn" else HEADS
+    gate = f"tensor<?x?x{HEADS}xf32>" if operator == "gdn" else f"tensor<?x?x{HEADS}x{D}xf32>"
+    step_gate = "f32" if operator == "gdn" else f"vector<{D}xf32>"
     tokens = {
         "q": f"tensor<?x?x{key_heads}x{D}xbf16>", "k": f"tensor<?x?x{key_heads}x{D}xbf16>",
         "v": f"tensor<?x?x{HEADS}x{D}xbf16>", "g": gate, "beta": f"tensor<?x?x{HEADS}xf32>",
     }  # fmt: skip
-    pool, state = f"tensor<?x{HEADS}x{D}x{D}xf32>", f"!linattn.state<{D}x{D}xf32>"
+    pool = f"tensor<?x{HEADS}x{D}x{D}x{stored or 'f32'}>"
+    state = f"!linattn.state<{D}x{D}x{stored or 'f32'}>"
     row = f"vector<{D}xbf16>"
     arguments = {**tokens, "pool": pool, "slots": "tensor<?xi32>"}
     named = ", ".join(f'%{n}: {t} {{linattn.name = "{n}"}}' for n, t in arguments.items())
@@ -59,7 +63,7 @@ def text_of(name):
 
 def compile_all(args):
     args.output.mkdir(parents=True, exist_ok=True)
-    for name in ("gdn", "kda"):
+    for name in NAMES:
         source = args.output / f"{name}.mlir"
         source.write_text(text_of(name))
         start = time.time()
@@ -71,30 +75,37 @@ def compile_all(args):
 
 
 # ---------------------------------------------------------------------------- run
-def inputs(torch, name, B):
+def inputs(torch, name, B, T):
     F = torch.nn.functional
-    key_heads = KEY_HEADS if name == "gdn" else HEADS
+    operator, _, stored = name.partition("_")
+    key_heads = KEY_HEADS if operator == "gdn" else HEADS
 
     def unit():
-        return F.normalize(torch.randn(B, 1, key_heads, D, device="cuda"), dim=-1).bfloat16()
+        return F.normalize(torch.randn(B, T, key_heads, D, device="cuda"), dim=-1).bfloat16()
 
-    shape = (B, 1, HEADS) if name == "gdn" else (B, 1, HEADS, D)
+    shape = (B, T, HEADS) if operator == "gdn" else (B, T, HEADS, D)
     g = F.logsigmoid(torch.randn(shape, device="cuda"))
-    v = torch.randn(B, 1, HEADS, D, device="cuda").bfloat16()
-    beta = torch.rand(B, 1, HEADS, device="cuda")
+    v = torch.randn(B, T, HEADS, D, device="cuda").bfloat16()
+    beta = torch.rand(B, T, HEADS, device="cuda")
     pool = torch.randn(B + 3, HEADS, D, D, device="cuda") * 0.1
+    if stored:
+        pool = pool.bfloat16()
     slots = torch.randperm(B + 3, device="cuda")[:B].int()
     return unit(), unit(), v, g, beta, pool, slots
 
 
-def reference(q, k, v, g, beta, pool, slots):
+def reference(torch, q, k, v, g, beta, pool, slots):
     repeat = v.shape[2] // q.shape[2]
-    q, k = (x[:, 0].double().repeat_interleave(repeat, 1) for x in (q, k))
-    v, g, beta = v[:, 0].double(), g[:, 0].double().exp(), beta[:, 0].double()
-    S = pool[slots.long()].double() * (g[..., None] if g.dim() == 3 else g[..., None, None])
-    error = v - (S * k[..., None]).sum(2)
-    S = S + k[..., None] * (beta[..., None] * error)[:, :, None]
-    return (S * q[..., None]).sum(2) * D**-0.5, S
+    q, k = (x.double().repeat_interleave(repeat, 2) for x in (q, k))
+    S = pool[slots.long()].double()
+    outputs = []
+    for t in range(q.shape[1]):
+        decay = g[:, t].double().exp()
+        S = S * (decay[..., None] if g.dim() == 4 else decay[..., None, None])
+        error = v[:, t].double() - (S * k[:, t, ..., None]).sum(2)
+        S = S + k[:, t, ..., None] * (beta[:, t, :, None].double() * error)[:, :, None]
+        outputs.append((S * q[:, t, ..., None]).sum(2) * D**-0.5)
+    return torch.stack(outputs, 1), S
 
 
 def relative_rms(x, want):
@@ -118,27 +129,29 @@ def fla_calls():
     return calls
 
 
-def run_row(env, name, B):
+def run_row(env, name, B, T=1):
     torch, function = env.torch, env.artifact[name]
     torch.manual_seed(B)
-    x = inputs(torch, name, B)
-    want_o, want_S = reference(*x)
+    x = inputs(torch, name, B, T)
+    want_o, want_S = reference(torch, *x)
     o = torch.empty_like(x[2])
     out = [o, None] if len(function.description["results"]) == 2 else [o]
     function(*x, out=out)
-    errors = {
-        "o": relative_rms(o[:, 0], want_o),
-        "state": relative_rms(x[5][x[6].long()], want_S),
-    }
-    row = {"operator": name, "B": B, "errors": errors}
-    row["right"] = all(errors[key] <= LIMIT[key] for key in LIMIT)
+    errors = {"o": relative_rms(o, want_o), "state": relative_rms(x[5][x[6].long()], want_S)}
+    row = {"operator": name, "B": B, "T": T, "errors": errors}
+    limit = LIMIT["state_bf16" if x[5].dtype == torch.bfloat16 else "state"]
+    row["right"] = errors["o"] <= LIMIT["o"] and errors["state"] <= limit
+    del want_o, want_S
     if not row["right"]:
         return row
     row["ms"] = env.time(lambda: function(*x, out=out))
-    state = B * HEADS * D * D * 4
+    state = B * HEADS * D * D * x[5].element_size()
     moved = 2 * state + sum(t.numel() * t.element_size() for t in (*x[:5], o))
-    row["of_copy"] = moved / COPY_BANDWIDTH * 1e3 / row["ms"]
-    if name in env.fla:
+    source = torch.empty(moved // 8, device="cuda")
+    target = torch.empty_like(source)
+    row["copy_ms"] = env.time(lambda: target.copy_(source))
+    row["of_copy"] = row["copy_ms"] / row["ms"]
+    if name in env.fla and T == 1:
         states = x[5][x[6].long()].contiguous()
         row["fla_ms"] = env.time(lambda: env.fla[name](x, states))
     return row
@@ -152,16 +165,16 @@ def run_all(args):
     env = types.SimpleNamespace(torch=torch, artifact=runtime.load(str(args.folder)))
     env.fla, env.time = fla_calls(), make_timer(torch, rep=60)
     rows = []
-    for name in ("gdn", "kda"):
-        for B in BATCHES:
-            row = run_row(env, name, B)
+    for name in NAMES:
+        for B, T in CALLS:
+            row = run_row(env, name, B, T)
             rows.append(row)
             if not row["right"]:
-                print(f"{name} B{B} WRONG: {row['errors']}", flush=True)
+                print(f"{name} B{B} T{T} WRONG: {row['errors']}", flush=True)
                 continue
             fla = f"FLA {row['fla_ms']:.3f} ms" if "fla_ms" in row else ""
             print(
-                f"{name} B{B:<4} {row['ms']:.4f} ms  {100 * row['of_copy']:.0f}% of a copy  {fla}"
+                f"{name} B{B} T{T}: {row['ms']:.4f} ms  {100 * row['of_copy']:.0f}% of a copy  {fla}"
                 f"  errors {row['errors']['o']:.1e} {row['errors']['state']:.1e}",
                 flush=True,
             )

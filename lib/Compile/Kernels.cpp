@@ -1,5 +1,7 @@
 //===- Kernels.cpp - functions to PTX -------------------------------------===//
 
+#include "Stages.h"
+
 #include "linattn-c/Runtime.h"
 #include "linattn/Compile/Compile.h"
 #include "linattn/Conversion/Passes.h"
@@ -8,6 +10,7 @@
 #include "linattn/Pipelines/Pipelines.h"
 #include "linattn/Target/NVPTX.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -18,6 +21,12 @@ using namespace linattn;
 
 static llvm::Error makeError(const Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+/// Whether the function is a short convolution, which has one form of kernel.
+static bool isShortConv(ModuleOp isolated) {
+  return isolated.walk([](ShortConvOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
 }
 
 /// Adds the pipeline of the function to a kernel on tiles; fails if the plan is
@@ -88,6 +97,10 @@ static OwningOpRef<ModuleOp> prepare(ModuleOp module, StringRef function,
       return copy;
     }
   OwningOpRef<ModuleOp> isolated = isolateFunction(module, function);
+  if (isShortConv(*isolated)) {
+    onTiles = false;
+    return isolated;
+  }
   // Attention has no token-serial kernel; whoever gives a plan wants to know
   // why there is no kernel by it.
   if (options.lowering == "chunkwise" ||
@@ -111,11 +124,10 @@ static OwningOpRef<ModuleOp> prepare(ModuleOp module, StringRef function,
   return isolated;
 }
 
-llvm::Expected<CompiledKernel>
-linattn::compileKernel(ModuleOp module, StringRef function,
-                       const KernelOptions &options) {
-  if (llvm::Error error = checkPlan(options.plan))
-    return std::move(error);
+/// The gpu.module of a function, in the LLVM dialect; null if it does not
+/// compile.
+static OwningOpRef<ModuleOp> lowerToLLVM(ModuleOp module, StringRef function,
+                                         const KernelOptions &options) {
   bool onTiles;
   OwningOpRef<ModuleOp> copy = prepare(module, function, options, onTiles);
   NVVMPipelineOptions pipeline;
@@ -127,21 +139,82 @@ linattn::compileKernel(ModuleOp module, StringRef function,
   else
     buildSerialNVVMPipeline(passes, pipeline);
   if (!copy || failed(passes.run(*copy)))
-    return makeError("does not compile for " + options.chip);
-  auto kernels = *copy->getOps<gpu::GPUModuleOp>().begin();
+    return {};
+  return copy;
+}
+
+/// What the lowerings have written down of the kernels of a function.
+static llvm::json::Object describe(gpu::GPUModuleOp kernels,
+                                   StringRef function) {
   // A plan of several kernels describes them all at once.
   auto attr = kernels->getAttrOfType<DictionaryAttr>(kKernelAttr);
   Operation *kernel = kernels.lookupSymbol(function);
   if (!attr && kernel)
     attr = kernel->getAttrOfType<DictionaryAttr>(kKernelAttr);
+  return attr ? toJSON(attr) : llvm::json::Object();
+}
+
+/// The kernels of all stages in one gpu.module, and their description.
+static llvm::Expected<OwningOpRef<ModuleOp>>
+lowerStages(Stages &stages, const KernelOptions &options,
+            llvm::json::Object &description) {
+  OwningOpRef<ModuleOp> result;
+  SmallVector<llvm::json::Object> descriptions;
+  for (const Stage &stage : stages.stages) {
+    OwningOpRef<ModuleOp> lowered =
+        lowerToLLVM(*stage.module, stage.name, options);
+    if (!lowered)
+      return makeError("does not compile for " + options.chip);
+    auto kernels = *lowered->getOps<gpu::GPUModuleOp>().begin();
+    descriptions.push_back(describe(kernels, stage.name));
+    if (!result) {
+      kernels.setName(stages.function.getName());
+      result = std::move(lowered);
+      continue;
+    }
+    auto target = *result->getOps<gpu::GPUModuleOp>().begin();
+    // The names of a stage's kernels and variables begin with its own.
+    for (Operation &op : llvm::make_early_inc_range(*kernels.getBody()))
+      op.moveBefore(target.getBody(), target.getBody()->end());
+  }
+  llvm::Expected<llvm::json::Object> joined =
+      joinDescriptions(stages, descriptions);
+  if (!joined)
+    return joined.takeError();
+  description = std::move(*joined);
+  return result;
+}
+
+llvm::Expected<CompiledKernel>
+linattn::compileKernel(ModuleOp module, StringRef function,
+                       const KernelOptions &options) {
+  if (llvm::Error error = checkPlan(options.plan))
+    return std::move(error);
   CompiledKernel result;
+  OwningOpRef<ModuleOp> lowered;
+  FailureOr<Stages> stages = Stages();
+  if (module.lookupSymbol<func::FuncOp>(function))
+    stages = cutIntoStages(*isolateFunction(module, function), function);
+  if (failed(stages))
+    return makeError("does not compile for " + options.chip);
+  if (stages->stages.empty()) {
+    lowered = lowerToLLVM(module, function, options);
+    if (!lowered)
+      return makeError("does not compile for " + options.chip);
+    result.description =
+        describe(*lowered->getOps<gpu::GPUModuleOp>().begin(), function);
+  } else {
+    auto joined = lowerStages(*stages, options, result.description);
+    if (!joined)
+      return joined.takeError();
+    lowered = std::move(*joined);
+  }
   result.name = function.str();
-  if (attr)
-    result.description = toJSON(attr);
   result.description["format"] = "linattn";
   result.description["version"] = LINATTN_ARTIFACT_VERSION;
   result.description["name"] = function.str();
   result.description["target"] = options.chip;
+  auto kernels = *lowered->getOps<gpu::GPUModuleOp>().begin();
   llvm::Expected<std::string> ptx = translateToPTX(kernels, options.chip);
   if (!ptx)
     return ptx.takeError();

@@ -40,6 +40,7 @@ void linattn::buildSerialNVVMPipeline(OpPassManager &pm,
                                       const NVVMPipelineOptions &options) {
   pm.addPass(createInlinerPass());
   pm.addPass(createSymbolDCEPass());
+  pm.addPass(createShortConvToSIMT());
   pm.addPass(createRecurrenceToSIMT());
   attachTarget(pm, options.chip);
   addKernelsToLLVM(pm);

@@ -116,6 +116,11 @@ def RecurrenceToSIMT : Pass<"linattn-recurrence-to-simt", "::mlir::ModuleOp"> {
     may also be filled with one number. Runs any step, also one that has no chunk
     form, and is what decoding uses.
 
+    Decoding (a state with `slots`) is bound by memory. There the lanes of a column
+    stand in different warps, so that a warp moves whole lines of memory, and sums
+    go through shared memory; rows of a state that lie beside each other are
+    addressed from one register.
+
     A block owns one (sequence, head) and a slice of the value columns; L
     adjacent threads share a column and hold K / L of its rows of every state in
     registers, in groups of 4 rows. Per token:
@@ -169,6 +174,61 @@ def RecurrenceToSIMT : Pass<"linattn-recurrence-to-simt", "::mlir::ModuleOp"> {
           ..
           %row0_new = math.fma %k0, %u, %row0 : f32
           ..
+        }
+      }
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [Statistic<"numKernels", "kernels", "kernels made">];
+}
+
+def ShortConvToSIMT : Pass<"linattn-short-conv-to-simt", "::mlir::ModuleOp"> {
+  let summary = "lowers short convolutions to GPU kernels";
+  let description = [{
+    A function that is one short convolution between its arguments and its results
+    becomes a kernel in a `gpu.module` of its name; other functions stay. The
+    window may also be filled with one number.
+
+    The kernel moves every input once, so that memory bounds it: a thread owns 8
+    bytes of adjacent channels in a run of 32 tokens, keeps the last W - 1 inputs
+    and the weights in registers, and has the loads of eight tokens under way
+    together. What was before its run it reads again (3 tokens for 32, from the
+    second-level cache). Runs of all sequences stand beside each other in one
+    grid, packed ones are found by bisection of the offsets. The run that holds
+    the end of a sequence writes the window that remains.
+
+    Channels are contiguous in the input and the result; where the addresses or
+    strides of a call are no multiples of 8 bytes the kernel takes another branch
+    with single elements. Weights, bias and windows have free strides.
+
+    The kernel takes what those of `linattn-recurrence-to-simt` take: pointers and
+    strides of arguments and results, T and N.
+
+    Before:
+
+    ```mlir
+    func.func @f(%x: tensor<?x?x64xbf16>, %w: tensor<64x4xf32>) -> tensor<?x?x64xbf16> {
+      %y = linattn.short_conv %x, %w activation silu : (..) -> (tensor<?x?x64xbf16>)
+      return %y : tensor<?x?x64xbf16>
+    }
+    ```
+
+    After, shortened:
+
+    ```mlir
+    gpu.module @f {
+      llvm.func @f(%x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %x_b: i64, %x_t: i64, ..)
+          attributes {gpu.kernel, nvvm.kernel, nvvm.reqntid = array<i32: 128, 1, 1>, linattn.kernel = {..}} {
+        ..
+        scf.for %t = %first to %middle step %c8 iter_args(%x0_1 = .., %x0_2 = .., %x0_3 = .., ..) {
+          %x = llvm.load .. {alignment = 8 : i64} : !llvm.ptr<1> -> vector<4xbf16>
+          ..
+          %sum = math.fma %w0_3, %x0, ..
+          ..
+          llvm.store %y, .. {alignment = 8 : i64} : vector<4xbf16>, !llvm.ptr<1>
         }
       }
     }

@@ -151,6 +151,14 @@ Value device::emitExp2Approx(OpBuilder &builder, Location loc, Value value) {
       .getResult(0);
 }
 
+Value device::emitReciprocalApprox(OpBuilder &builder, Location loc,
+                                   Value value) {
+  return LLVM::CallIntrinsicOp::create(
+             builder, loc, builder.getF32Type(),
+             builder.getStringAttr("llvm.nvvm.rcp.approx.ftz.f"), value)
+      .getResult(0);
+}
+
 Value device::emitOpaque(OpBuilder &builder, Location loc, Value pointer) {
   return LLVM::InlineAsmOp::create(
              builder, loc, pointer.getType(), pointer, "mov.b64 $0, $1;",

@@ -69,6 +69,10 @@ void emitWaitGroup(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value emitExp2Approx(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value value);
 
+/// 1/x by the hardware's approximation, off by one ulp; denormals are 0.
+mlir::Value emitReciprocalApprox(mlir::OpBuilder &builder, mlir::Location loc,
+                                 mlir::Value value);
+
 /// The 64-bit pointer, as a value that LLVM knows nothing about. An address in
 /// a loop over tokens that is affine in the token would get a register pair of
 /// its own, incremented every token: 64 registers for the 32 rows of a state.

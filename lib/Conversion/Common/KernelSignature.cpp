@@ -34,6 +34,8 @@ DictionaryAttr linattn::readOnlyAttrs(Builder &builder) {
 }
 
 SmallVector<Value> SequenceOp::getParams() const {
+  if (auto conv = convolution())
+    return present({conv.getWeight(), conv.getBias()});
   if (!attention())
     return ofRecurrence([](auto o) { return Values(o.getParams()); });
   llvm::SetVector<Value> captured;
@@ -41,6 +43,31 @@ SmallVector<Value> SequenceOp::getParams() const {
   return llvm::to_vector(llvm::make_filter_range(captured, [](Value value) {
     return isa<BlockArgument>(value) && isa<RankedTensorType>(value.getType());
   }));
+}
+
+bool SequenceOp::isInnerContiguous(Value operand) const {
+  bool isState = llvm::is_contained(getStates(), operand);
+  bool isParam = llvm::is_contained(getParams(), operand);
+  bool isToken = llvm::is_contained(getTokens(), operand) ||
+                 llvm::is_contained(getKeys(), operand);
+  // Channels are contiguous; the small operands of a convolution lie as their
+  // owner has them, as [N, C, W - 1] or with the channels inside.
+  if (convolution())
+    return isToken;
+  int64_t rank = cast<RankedTensorType>(operand.getType()).getRank();
+  if (isState)
+    return true;
+  if (isToken)
+    return rank > getHeadDim() + 1;
+  return isParam && rank > 1;
+}
+
+bool SequenceOp::isResultInnerContiguous(unsigned number) const {
+  bool isOutput = number < getNumOutputs();
+  if (convolution())
+    return isOutput;
+  auto type = cast<RankedTensorType>(op->getResult(number).getType());
+  return !isOutput || type.getRank() > getHeadDim() + 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -116,7 +143,7 @@ LogicalResult KernelSignature::addOperands() {
         op.getSlots() && llvm::is_contained(op.getStates(), argument);
     tensors.push_back({nameOf(argument),
                        cast<RankedTensorType>(argument.getType()),
-                       isInnerContiguous(argument), inPlace});
+                       op.isInnerContiguous(argument), inPlace});
   }
   // What a transition begins with is no parameter: kernels make it.
   llvm::SmallPtrSet<Value, 4> given;
@@ -164,25 +191,12 @@ LogicalResult KernelSignature::addResults() {
     if (getInPlaceArgument(result))
       continue;
     auto type = cast<RankedTensorType>(result.getType());
-    bool isOutput = result.getResultNumber() < op.getNumOutputs();
-    bool inner = !isOutput || type.getRank() > op.getHeadDim() + 1;
+    bool inner = op.isResultInnerContiguous(result.getResultNumber());
     results[result.getResultNumber()].push_back(tensors.size());
     tensors.push_back(
         {"out_" + std::to_string(i), type, inner, /*written=*/true});
   }
   return success();
-}
-
-bool KernelSignature::isInnerContiguous(Value argument) const {
-  int64_t rank = cast<RankedTensorType>(argument.getType()).getRank();
-  if (llvm::is_contained(op.getStates(), argument))
-    return true;
-  if (llvm::is_contained(op.getTokens(), argument) ||
-      llvm::is_contained(op.getKeys(), argument))
-    return rank > op.getHeadDim() + 1;
-  if (llvm::is_contained(op.getParams(), argument))
-    return rank > 1;
-  return false;
 }
 
 std::string KernelSignature::nameOf(BlockArgument argument) const {
@@ -336,7 +350,8 @@ KernelSignature::describe(const KernelDescription &description) const {
         d.field("name", d.text(nameOf(argument))),
         d.field("dtype", d.text(dtypeOf(type))),
         d.field("shape", describeShape(argument)),
-        d.field("strides", describeStrides(type, isInnerContiguous(argument))),
+        d.field("strides",
+                describeStrides(type, op.isInnerContiguous(argument))),
         d.field("role", d.text(roleOf(argument)))};
     addAlignment(fields, getOperand(argument));
     if (argument == op.getSlots())
@@ -349,7 +364,7 @@ KernelSignature::describe(const KernelDescription &description) const {
     unsigned number = cast<OpResult>(value).getResultNumber();
     unsigned numOutputs = op.getNumOutputs(), states = op.getNumStates();
     auto type = cast<RankedTensorType>(value.getType());
-    bool inner = number >= numOutputs || type.getRank() > op.getHeadDim() + 1;
+    bool inner = op.isResultInnerContiguous(number);
     SmallVector<NamedAttribute> fields = {
         d.field("name", d.text("out_" + Twine(i))),
         d.field("dtype", d.text(dtypeOf(type))),

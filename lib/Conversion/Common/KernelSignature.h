@@ -56,8 +56,8 @@ struct KernelDescription {
   llvm::DenseMap<unsigned, int64_t> alignments;
 };
 
-/// A function that is one recurrence, or its chunk form, between its arguments
-/// and its results.
+/// A function that is one recurrence, its chunk form, one attention or one
+/// short convolution between its arguments and its results.
 class KernelSignature {
 public:
   /// Refuses, with an error at the operation, functions of another form.
@@ -92,7 +92,6 @@ private:
   mlir::ArrayAttr describeStrides(mlir::RankedTensorType type,
                                   bool contiguousInner) const;
   llvm::StringRef roleOf(mlir::Value argument) const;
-  bool isInnerContiguous(mlir::Value argument) const;
   std::string nameOf(mlir::BlockArgument argument) const;
 
   // Handles: their constness says nothing about what they point to.

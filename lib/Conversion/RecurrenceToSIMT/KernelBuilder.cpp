@@ -16,9 +16,6 @@ using namespace linattn;
 using namespace linattn::device;
 using namespace linattn::simt;
 
-/// Address space of global memory.
-static constexpr unsigned kGlobal = 1;
-
 KernelBuilder::KernelBuilder(const KernelSignature &signature,
                              const KernelPlan &plan,
                              const llvm::DenseSet<Value> &dependent,
@@ -36,50 +33,16 @@ KernelBuilder::KernelBuilder(const KernelSignature &signature,
 //===----------------------------------------------------------------------===//
 
 LogicalResult KernelBuilder::run(Operation *module, StringRef name) {
-  MLIRContext *context = builder.getContext();
-  Type pointer = LLVM::LLVMPointerType::get(context, kGlobal);
-  Type i64 = builder.getI64Type();
-  SmallVector<Type> types;
-  SmallVector<DictionaryAttr> attrs;
-  // Inputs that nothing writes may be loaded through the read-only path.
-  DictionaryAttr readOnly = builder.getDictionaryAttr(
-      {builder.getNamedAttr(LLVM::LLVMDialect::getNoAliasAttrName(),
-                            builder.getUnitAttr()),
-       builder.getNamedAttr(LLVM::LLVMDialect::getReadonlyAttrName(),
-                            builder.getUnitAttr())});
-  DictionaryAttr none = builder.getDictionaryAttr({});
-  // A state may be the caller's buffer of its own result.
-  llvm::DenseSet<unsigned> ofStates;
-  for (Value state : op.getStates())
-    if (std::optional<unsigned> index = signature.getOperand(state))
-      ofStates.insert(*index);
-  for (auto [i, tensor] : llvm::enumerate(signature.getTensors())) {
-    types.push_back(pointer);
-    bool isState = ofStates.contains(i);
-    attrs.push_back(tensor.written || isState ? none : readOnly);
-    types.append(tensor.numStrides(), i64);
-    attrs.append(tensor.numStrides(), none);
-  }
-  types.append(2, i64);
-  attrs.append(2, none);
-
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToEnd(&module->getRegion(0).front());
-  auto kernel = LLVM::LLVMFuncOp::create(
-      builder, frame.loc, name,
-      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types));
-  for (auto [i, dictionary] : llvm::enumerate(attrs))
-    kernel.setArgAttrs(i, dictionary);
-  // A step of decoding waits for its state: three blocks of 128 threads keep
-  // more of them under way than the two that 183 registers leave room for.
-  bool isDecoding = bool(op.getSlots()) && plan.threads <= 128;
-  markKernel(kernel, plan.threads, isDecoding ? 3 : 1);
-  Block *entry = kernel.addEntryBlock(builder);
-  builder.setInsertionPointToStart(entry);
-  auto ret = LLVM::ReturnOp::create(builder, frame.loc, ValueRange());
-  builder.setInsertionPoint(ret);
-
-  bindParameters(*entry);
+  KernelFunction kernel =
+      createKernel(frame, module, name, signature, plan.threads, plan.blocks);
+  tensors = std::move(kernel.tensors);
+  frame.time = kernel.time;
+  numSequences = kernel.numSequences;
+  for (auto [arg, operand] : llvm::zip(op.getTokenArgs(), op.getTokens()))
+    evaluator.bind(arg, tensors[*signature.getOperand(operand)]);
+  for (auto [arg, operand] : llvm::zip(op.getParamArgs(), op.getParams()))
+    evaluator.bind(arg, tensors[*signature.getOperand(operand)]);
   emitPosition();
   shared.begin((name + "_shared").str());
   Value valid = frame.isLess(frame.toI64(frame.sequence), numSequences);
@@ -96,22 +59,6 @@ LogicalResult KernelBuilder::run(Operation *module, StringRef name) {
   return shared.finish(module);
 }
 
-void KernelBuilder::bindParameters(Block &entry) {
-  unsigned next = 0;
-  for (const TensorParameter &parameter : signature.getTensors()) {
-    GlobalTensor tensor{parameter.type, entry.getArgument(next++), {}};
-    for (unsigned i = 0; i < parameter.numStrides(); ++i)
-      tensor.strides.push_back(entry.getArgument(next++));
-    tensors.push_back(tensor);
-  }
-  frame.time = entry.getArgument(next++);
-  numSequences = entry.getArgument(next++);
-  for (auto [arg, operand] : llvm::zip(op.getTokenArgs(), op.getTokens()))
-    evaluator.bind(arg, tensors[*signature.getOperand(operand)]);
-  for (auto [arg, operand] : llvm::zip(op.getParamArgs(), op.getParams()))
-    evaluator.bind(arg, tensors[*signature.getOperand(operand)]);
-}
-
 /// Block index = (sequence * H + head) * slices + slice.
 void KernelBuilder::emitPosition() {
   Location loc = frame.loc;
@@ -126,7 +73,10 @@ void KernelBuilder::emitPosition() {
   std::tie(frame.sequence, frame.head) = divide(rest, op.getNumHeads());
   frame.thread = emitThreadIndex(builder, loc);
   Value local;
-  std::tie(local, frame.lane) = divide(frame.thread, plan.lanes);
+  if (plan.lanesAcrossWarps)
+    std::tie(frame.lane, local) = divide(frame.thread, plan.width);
+  else
+    std::tie(local, frame.lane) = divide(frame.thread, plan.lanes);
   frame.column = frame.addI(frame.mulI(slice, frame.i32(plan.width)), local);
 }
 
@@ -293,8 +243,8 @@ void KernelBuilder::emitStateOp(Operation *inner) {
   StateRowsBuilder rows(frame, cast<StateType>(inner->getOperand(0).getType()));
   const StateRows &before = versions[inner->getOperand(0)];
   if (auto read = dyn_cast<ReadOp>(inner)) {
-    Value element =
-        rows.dot(before, evaluator.rows(read.getKey(), /*exponential=*/false));
+    Value element = sumOverLanes(
+        rows.dot(before, evaluator.rows(read.getKey(), /*exponential=*/false)));
     if (std::optional<APFloat> scale = read.getScale())
       element = arith::MulFOp::create(builder, frame.loc, element,
                                       frame.f32(scale->convertToDouble()));
@@ -319,6 +269,35 @@ void KernelBuilder::emitStateOp(Operation *inner) {
     }
   }
   versions[inner->getResult(0)] = std::move(after);
+}
+
+/// The same in all lanes of a column: they add in the same order.
+Value KernelBuilder::sumOverLanes(Value part) {
+  Location loc = frame.loc;
+  auto add = [&](Value a, Value b) -> Value {
+    return arith::AddFOp::create(builder, loc, a, b);
+  };
+  if (!plan.lanesAcrossWarps) {
+    for (int64_t mask = 1; mask < plan.lanes; mask *= 2)
+      part = add(part, emitShuffleXor(builder, loc, part, mask));
+    return part;
+  }
+  int64_t slot = shared.allocate(plan.threads);
+  frame.store(part, shared.address(slot, frame.thread), sizeof(float));
+  frame.barrier();
+  Value own = frame.hoisted({}, [&]() -> Value {
+    return arith::RemUIOp::create(builder, loc, frame.thread,
+                                  frame.i32(plan.width));
+  });
+  SmallVector<Value> parts;
+  for (int64_t lane : llvm::seq(plan.lanes))
+    parts.push_back(frame.load(builder.getF32Type(),
+                               shared.address(slot + lane * plan.width, own),
+                               sizeof(float)));
+  for (size_t count = parts.size(); count > 1; count /= 2)
+    for (size_t i = 0; i < count / 2; ++i)
+      parts[i] = add(parts[2 * i], parts[2 * i + 1]);
+  return parts[0];
 }
 
 /// e^g for one token, in f32, such that the product over many tokens does not

@@ -21,13 +21,13 @@ public:
   int64_t getSharedBytes() const { return shared.getBytes(); }
 
 private:
-  void bindParameters(mlir::Block &entry);
   void emitPosition();
   void emitSequence();
   void emitTokens(llvm::ArrayRef<mlir::Value> initial);
   void emitToken();
   void emitStateOp(mlir::Operation *op);
   void publishKeys(llvm::ArrayRef<mlir::Operation *> order);
+  mlir::Value sumOverLanes(mlir::Value part);
   mlir::Value compensatedExp(mlir::Value gate, mlir::Value &carry);
   void storeOutputs();
   void storeSnapshots();

@@ -19,31 +19,17 @@
 
 #include "KernelPlan.h"
 
-#include "mlir/IR/Builders.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "../Common/KernelCode.h"
 
 namespace linattn::simt {
 
-/// A tensor in global memory: element (i, j, ..) is at
-/// pointer + i * strides[0] + j * strides[1] + .., the inner stride is 1 where
-/// none is given.
-struct GlobalTensor {
-  mlir::RankedTensorType type;
-  mlir::Value pointer;
-  llvm::SmallVector<mlir::Value> strides;
-
-  int64_t dim(unsigned i) const { return type.getDimSize(i); }
-};
-
-class KernelFrame {
+class KernelFrame : public KernelCode {
 public:
   KernelFrame(RecurrenceOp op, const KernelPlan &plan, mlir::OpBuilder &builder)
-      : op(op), plan(plan), builder(builder), loc(op.getLoc()) {}
+      : KernelCode(builder, op.getLoc()), op(op), plan(plan) {}
 
   RecurrenceOp op;
   const KernelPlan &plan;
-  mlir::OpBuilder &builder;
-  mlir::Location loc;
 
   // Indices in i32, sizes and token positions in i64.
   mlir::Value thread, lane, column;
@@ -56,32 +42,6 @@ public:
   mlir::Operation *loop = nullptr;
   mlir::Value token;
   mlir::Operation *firstBarrier = nullptr;
-
-  mlir::Value i1(bool value);
-  mlir::Value i32(int64_t value);
-  mlir::Value i64(int64_t value);
-  mlir::Value f32(double value);
-  mlir::Value toI64(mlir::Value index);
-
-  mlir::Value addI(mlir::Value a, mlir::Value b);
-  mlir::Value mulI(mlir::Value a, mlir::Value b);
-  mlir::Value minI(mlir::Value a, mlir::Value b);
-  mlir::Value isLess(mlir::Value a, mlir::Value b);
-  mlir::Value select(mlir::Value condition, mlir::Value a, mlir::Value b);
-
-  /// A pointer `offset` elements on.
-  mlir::Value advance(mlir::Value pointer, mlir::Type element,
-                      mlir::Value offset);
-  mlir::Value load(mlir::Type type, mlir::Value pointer, unsigned alignment = 0,
-                   bool invariant = false);
-  void store(mlir::Value value, mlir::Value pointer, unsigned alignment = 0);
-
-  /// Widens 16-bit floats to f32; rounds f32 to `type`.
-  mlir::Value toF32(mlir::Value value);
-  mlir::Value fromF32(mlir::Value value, mlir::Type type);
-
-  /// Runs `then` under a condition; null means always.
-  void when(mlir::Value condition, llvm::function_ref<void()> then);
 
   /// Whether a value is known before the loop over tokens.
   bool isInvariant(mlir::Value value);

@@ -79,7 +79,7 @@ struct RecurrenceToSIMTPass
     auto op = dyn_cast<RecurrenceOp>(signature->getOp().getOperation());
     if (!op)
       return signature->getOp()->emitOpError(
-          "is the chunk form, which has no token-serial kernel");
+          "is no recurrence, which is what has a token-serial kernel");
     if (failed(StepEvaluator::check(*op.getBody())))
       return failure();
     llvm::DenseSet<Value> dependent = findStateDependent(*op.getBody());

@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace linattn;
@@ -58,34 +59,31 @@ StateRows StateRowsBuilder::fill(FloatAttr value) {
 }
 
 StateRows StateRowsBuilder::addresses(Value base, Value stride, Type element) {
-  auto offset = [&](int64_t rows) {
-    return frame.hoisted({},
-                         [&] { return frame.mulI(frame.i64(rows), stride); });
-  };
   Value mine = frame.hoisted(
       {}, [&] { return frame.mulI(frame.lane, frame.i32(kGroup)); });
   Value last;
   int64_t lastFirst = 0;
   return forEachRow([&](unsigned i) -> Value {
     if (hasRow(i)) {
-      Value row = frame.hoisted({}, [&] {
-        Value row = frame.addI(mine, frame.i32(firstRow(i)));
-        row = frame.minI(row, frame.i32(type.getKeys() - 1));
-        return frame.mulI(frame.toI64(row), stride);
-      });
-      return frame.advance(base, element, row);
+      Value row = frame.addI(mine, frame.i32(firstRow(i)));
+      row = frame.minI(row, frame.i32(type.getKeys() - 1));
+      return frame.advance(base, element, frame.mulI(frame.toI64(row), stride));
     }
     // From row to row, so that few offsets stay in registers.
-    if (!last)
-      last = frame.advance(base, element, frame.hoisted({}, [&] {
-        Value row = frame.addI(mine, frame.i32(firstRow(i)));
-        return frame.mulI(frame.toI64(row), stride);
-      }));
-    else
-      last = frame.advance(last, element, offset(firstRow(i) - lastFirst));
+    Value rows = last ? frame.i64(firstRow(i) - lastFirst)
+                      : frame.toI64(frame.addI(mine, frame.i32(firstRow(i))));
+    last = frame.advance(last ? last : base, element, frame.mulI(rows, stride));
     lastFirst = firstRow(i);
     return last;
   });
+}
+
+/// Rows that lie beside each other are a constant number of bytes apart, and
+/// all of them need one address: two registers, not two each.
+static Value isContiguous(KernelFrame &frame, Value stride, int64_t values) {
+  return arith::CmpIOp::create(frame.builder, frame.loc,
+                               arith::CmpIPredicate::eq, stride,
+                               frame.i64(values));
 }
 
 StateRows StateRowsBuilder::load(Value base, Value stride, Type element) {
@@ -93,24 +91,64 @@ StateRows StateRowsBuilder::load(Value base, Value stride, Type element) {
   if (frame.hasColumn(type.getValues()))
     column = frame.minI(column, frame.i32(type.getValues() - 1));
   base = frame.advance(base, element, frame.toI64(column));
-  // All loads first, so that they are under way together.
-  StateRows places = addresses(base, stride, element);
-  StateRows rows =
-      forEachRow([&](unsigned i) { return frame.load(element, places[i]); });
-  return forEachRow(
-      [&](unsigned i) { return masked(i, frame.toF32(rows[i])); });
+  auto loadBy = [&](Value distance) {
+    // All loads first, so that they are under way together.
+    StateRows places = addresses(base, distance, element);
+    StateRows rows =
+        forEachRow([&](unsigned i) { return frame.load(element, places[i]); });
+    return forEachRow(
+        [&](unsigned i) { return masked(i, frame.toF32(rows[i])); });
+  };
+  if (!frame.plan.decoding)
+    return loadBy(stride);
+  OpBuilder &builder = frame.builder;
+  SmallVector<Type> types;
+  forEachRow([&](unsigned) {
+    types.push_back(builder.getF32Type());
+    return Value();
+  });
+  auto branch = scf::IfOp::create(builder, frame.loc, types,
+                                  isContiguous(frame, stride, type.getValues()),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  auto yield = [&](Block *block, Value distance) {
+    builder.setInsertionPointToStart(block);
+    SmallVector<Value> rows;
+    append(loadBy(distance ? distance : frame.i64(type.getValues())), rows);
+    scf::YieldOp::create(builder, frame.loc, rows);
+  };
+  yield(branch.elseBlock(), stride);
+  yield(branch.thenBlock(), Value());
+  unsigned next = 0;
+  return take(branch.getResults(), next);
 }
 
 void StateRowsBuilder::store(const StateRows &rows, Value base, Value stride,
                              Type element) {
-  frame.when(frame.hasColumn(type.getValues()), [&] {
+  OpBuilder &builder = frame.builder;
+  auto storeBy = [&](Value distance) {
     Value mine = frame.advance(base, element, frame.toI64(frame.column));
-    StateRows places = addresses(mine, stride, element);
+    StateRows places = addresses(mine, distance, element);
     for (unsigned i : llvm::seq(size()))
       if (exists(i))
         frame.when(hasRow(i), [&] {
           frame.store(frame.fromF32(rows[i], element), places[i]);
         });
+  };
+  frame.when(frame.hasColumn(type.getValues()), [&] {
+    if (!frame.plan.decoding)
+      return storeBy(stride);
+    // Not the stride that the loads have looked at, or LLVM makes two kernels
+    // of one, and keeps the addresses of the loads for the stores.
+    Value again = emitOpaque(builder, frame.loc, stride);
+    auto branch = scf::IfOp::create(
+        builder, frame.loc, isContiguous(frame, again, type.getValues()),
+        /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    storeBy(frame.i64(type.getValues()));
+    builder.setInsertionPointToStart(branch.elseBlock());
+    storeBy(again);
   });
 }
 
@@ -154,10 +192,7 @@ Value StateRowsBuilder::dot(const StateRows &rows, ArrayRef<Value> key) {
       return a ? a : b;
     return arith::AddFOp::create(frame.builder, frame.loc, a, b);
   };
-  Value sum = add(add(parts[0], parts[1]), add(parts[2], parts[3]));
-  for (int64_t mask = 1; mask < frame.plan.lanes; mask *= 2)
-    sum = add(sum, emitShuffleXor(frame.builder, frame.loc, sum, mask));
-  return sum;
+  return add(add(parts[0], parts[1]), add(parts[2], parts[3]));
 }
 
 void StateRowsBuilder::append(const StateRows &rows,

@@ -31,7 +31,7 @@ public:
   /// S' = S + k u^T for this column's u
   StateRows addOuter(const StateRows &rows, llvm::ArrayRef<mlir::Value> key,
                      mlir::Value value);
-  /// This column's element of S^T x, in all lanes
+  /// What the rows of this thread add to its column's element of S^T x.
   mlir::Value dot(const StateRows &rows, llvm::ArrayRef<mlir::Value> key);
 
   /// Rows with a value, in order, and back from them.

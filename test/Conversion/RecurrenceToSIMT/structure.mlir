@@ -119,3 +119,43 @@ func.func @output_norm(%k: tensor<?x?x2x64xf32>, %v: tensor<?x?x2x64xf32>, %s0: 
   }
   return %o, %sT : tensor<?x?x2x64xf32>, tensor<?x2x64x64xf32>
 }
+
+// -----
+
+// Decoding: states in a pool. Lanes of a column stand in different warps (a thread's
+// column is what remains of its number by 64), sums over them go through shared
+// memory, and rows without gaps are loaded from one address.
+
+// CHECK-LABEL: gpu.module @step
+// CHECK: llvm.func @step(
+// CHECK-SAME: block = [256]
+// CHECK-SAME: columns = 64
+// CHECK-SAME: lanes = 4
+// CHECK-SAME: nvvm.minctasm = 2
+// CHECK: %[[CONTIGUOUS:.*]] = arith.cmpi eq, %{{.*}}, %c128_i64
+// CHECK: scf.if %[[CONTIGUOUS]] ->
+// CHECK-COUNT-64: llvm.load %{{.*}} : !llvm.ptr<1> -> f32
+// CHECK: scf.for
+// CHECK: nvvm.barrier
+// CHECK-NOT: nvvm.shfl
+// CHECK-COUNT-28: math.fma
+// CHECK: llvm.store %{{.*}} : f32, !llvm.ptr<3>
+// CHECK-NEXT: nvvm.barrier
+// CHECK-COUNT-4: llvm.load %{{.*}} : !llvm.ptr<3> -> f32
+// CHECK-NOT: nvvm.shfl
+// CHECK: scf.yield
+// The stride once more, unknown to be the same.
+// CHECK: llvm.inline_asm {{.*}}"mov.b64 $0, $1;"
+// CHECK-COUNT-64: llvm.store %{{.*}} : f32, !llvm.ptr<1>
+func.func @step(%k: tensor<?x?x2x128xf32>, %v: tensor<?x?x2x128xf32>, %pool: tensor<?x2x128x128xf32>, %slots: tensor<?xi32>)
+    -> (tensor<?x?x2x128xf32>, tensor<?x2x128x128xf32>) {
+  %o, %end = linattn.recurrence tokens(%k : tensor<?x?x2x128xf32>, %v : tensor<?x?x2x128xf32>)
+      state(%pool : tensor<?x2x128x128xf32>) slots(%slots : tensor<?xi32>, padding = -1)
+      -> (tensor<?x?x2x128xf32>, tensor<?x2x128x128xf32>) {
+  ^step(%kt: vector<128xf32>, %vt: vector<128xf32>, %s: !linattn.state<128x128xf32>):
+    %ot = linattn.read %s, %kt : !linattn.state<128x128xf32>, vector<128xf32>
+    %s1 = linattn.write %s, %kt, %vt : !linattn.state<128x128xf32>, vector<128xf32>, vector<128xf32>
+    linattn.yield %ot, %s1 : vector<128xf32>, !linattn.state<128x128xf32>
+  }
+  return %o, %end : tensor<?x?x2x128xf32>, tensor<?x2x128x128xf32>
+}

@@ -1,4 +1,4 @@
-"""Compiles every recurrence and attention example for a chip, token by token (not
+"""Compiles every recurrence, attention and convolution example for a chip, token by token (not
 attention) and in the form that the compiler chooses: ptxas must take it without spills, stack (local
 memory) or notes on performance. What has a kernel on tiles multiplies by mma."""
 
@@ -15,9 +15,10 @@ ON_TILES = {"linear_attention", "retnet", "simple_gla", "deltanet", "gated_delta
 bad = 0
 for path in sorted(examples.glob("*.mlir")):
     attention = "_attention" in path.stem and "linear" not in path.stem
-    if not attention and "linattn.recurrence" not in path.read_text():
+    convolution = path.stem == "short_conv"
+    if not (attention or convolution) and "linattn.recurrence" not in path.read_text():
         continue
-    for lowering in ("auto",) if attention else ("serial", "auto"):
+    for lowering in ("auto",) if attention or convolution else ("serial", "auto"):
         subprocess.run(
             ["linattn-compile", path, f"--target={chip}", f"--lowering={lowering}", "-o", folder],
             check=True,
