@@ -1,8 +1,8 @@
 // The MLIR headers that most files of linattn include. NVVM stays out: it costs
 // ten seconds and few files need it.
 
-// In a libMLIR without assertions a pass's Statistic counts nothing and does not
-// set its members. It must be the same class here where assertions are on.
+// In a libMLIR without assertions a pass's Statistic counts nothing and does
+// not set its members. It must be the same class here where assertions are on.
 #ifndef NDEBUG
 #define NDEBUG
 #include "llvm/ADT/Statistic.h"
