@@ -161,10 +161,13 @@ static OwningOpRef<ModuleOp> makeChunks(ModuleOp inlined, int64_t chunk,
 static constexpr int64_t kNarrowState = 16;
 
 /// What a chunk form asks of registers and shared memory, as a power of two:
-/// f32 operands of products take two numbers, matrices of pairs of events wait
-/// for each other, each state has its rows.
+/// f32 operands of products take two numbers, a system for each value column
+/// has its rows in registers, matrices of pairs of events wait for each other,
+/// each state has its rows.
 static int64_t getWeight(ChunkedOp op) {
-  bool isSingle = false;
+  bool isSingle =
+      llvm::any_of(op.getBlock()->getOps<UnitLowerSolveOp>(),
+                   [](UnitLowerSolveOp solve) { return !solve.isInverse(); });
   int64_t pairs = 0;
   for (auto product : op.getBlock()->getOps<DecayProductOp>()) {
     isSingle |= product.getMma() == MmaPrecision::F32;

@@ -770,6 +770,11 @@ LogicalResult TileEmitter::check(ChunkedOp op) {
     return inner->emitOpError("has no form on tiles yet: ")
            << why << " (the token-serial kernel runs it)";
   };
+  // It has rows of several events around it, which would be named first.
+  for (auto solve : op.getBlock()->getOps<UnitLowerSolveOp>())
+    if (tensorOf(solve.getMatrices()[0]).getDimSize(0) > int64_t(op.getChunk()))
+      return refuse(solve, "several writes of a token that depend on reads, at "
+                           "rates that differ between value columns");
   for (Operation &inner : op.getBlock()->without_terminator()) {
     // The decays of a token, read from where they come from.
     if (isa<tensor::InsertSliceOp, tensor::CollapseShapeOp>(inner) &&
@@ -811,10 +816,6 @@ LogicalResult TileEmitter::check(ChunkedOp op) {
     if (auto solve = dyn_cast<UnitLowerSolveOp>(inner)) {
       if (solve.getTransposed())
         return refuse(&inner, "a system that is solved transposed");
-      int64_t size = tensorOf(solve.getMatrices()[0]).getDimSize(0);
-      if (!solve.isInverse() && size > int64_t(op.getChunk()))
-        return refuse(&inner, "rates over value columns in several events of a "
-                              "token");
       continue;
     }
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(inner)) {

@@ -135,6 +135,30 @@ struct ExpandSugarPass : linattn::impl::ExpandSugarPassBase<ExpandSugarPass> {
     walkAndApplyPatterns(getOperation(), std::move(patterns));
   }
 };
+
+/// A number that is written with more digits than it is used with: the folder
+/// of upstream leaves it where digits are lost.
+struct RoundConstant : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    FloatAttr number;
+    auto type = dyn_cast<FloatType>(op.getType());
+    if (!type || !matchPattern(op.getIn(), m_Constant(&number)))
+      return failure();
+    APFloat value = number.getValue();
+    bool losesInfo;
+    value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+    Operation *constant = op.getIn().getDefiningOp();
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(
+        op, rewriter.getFloatAttr(type, value));
+    if (constant->use_empty())
+      rewriter.eraseOp(constant);
+    return success();
+  }
+};
 } // namespace
 
 bool linattn::isSugar(Operation *op) {
@@ -149,6 +173,6 @@ void linattn::populateExpandSugarPatterns(RewritePatternSet &patterns) {
   populateExpandDeltaUpdatePatterns(patterns);
   patterns.add<ExpandUnary<SigmoidOp, expandSigmoid>,
                ExpandUnary<SoftplusOp, expandSoftplus>,
-               ExpandUnary<SiLUOp, expandSiLU>, ExpandL2Norm>(
+               ExpandUnary<SiLUOp, expandSiLU>, ExpandL2Norm, RoundConstant>(
       patterns.getContext());
 }

@@ -13,7 +13,8 @@ namespace linattn {
 /// `delta_update` as read, arithmetic and write.
 void populateExpandDeltaUpdatePatterns(mlir::RewritePatternSet &patterns);
 
-/// All shorthand operations in arith, math and vector, and read and write.
+/// All shorthand operations in arith, math and vector, and read and write;
+/// constants with the digits that are used.
 void populateExpandSugarPatterns(mlir::RewritePatternSet &patterns);
 
 /// Whether populateExpandSugarPatterns has an expansion for it.
