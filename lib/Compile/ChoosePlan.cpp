@@ -249,10 +249,8 @@ static Problem findProblem(ModuleOp isolated, const KernelOptions &options) {
     chunks = makeChunks(*inlined, weight == 2 ? 32 : 16, options);
   }
   problem.sizes = findSizes(recurrence, options.sizes);
-  if (auto limits = getDeviceLimits(options.chip)) {
-    problem.device.sharedBytes = limits->sharedBytes;
+  if (getDeviceLimits(options.chip))
     problem.device.multiprocessors = countMultiprocessors(options.chip);
-  }
   if (!chunks)
     return problem;
   problem.work = ChunkWork(findOnly<ChunkedOp>(*chunks));
@@ -297,12 +295,13 @@ void linattn::printPlans(ModuleOp isolated, const KernelOptions &options,
   }
   const ChunkWork &work = *problem.work;
   os << llvm::formatv(
-      "  a chunk of {0} tokens: {1:f2} Mflop off the chain; {2} products on "
-      "it, "
-      "right operands of {3} KiB and of {4} KiB for outputs; {5} KiB of "
-      "tokens, {6} KiB between kernels\n",
-      work.chunk, work.offChainFlops / 1e6, work.chainProducts,
-      work.chainBytes / 1024, work.outputBytes / 1024, work.tokenBytes / 1024,
+      "  a chunk of {0} tokens: {1:f2} Mflop off the chain, {2:f2} for the "
+      "next state; right operands of {3} KiB, {4} for the state; {5} thousand "
+      "elementwise results, {6} for the state; {7} KiB of tokens, {8} KiB "
+      "between kernels\n",
+      work.chunk, work.run.offChainFlops / 1e6, work.ends.offChainFlops / 1e6,
+      work.run.operandBytes / 1024, work.ends.operandBytes / 1024,
+      work.run.elements / 1e3, work.ends.elements / 1e3, work.tokenBytes / 1024,
       work.scratchBytes / 1024);
   os << llvm::formatv(
       "  microseconds by the cost model, for {0} sequences of "

@@ -19,6 +19,8 @@ static constexpr int64_t kRowTile = 16;
 /// Columns of a block where nothing asks for others.
 static constexpr int64_t kSlice = 64;
 static constexpr int64_t kUnknownTokens = 4096;
+/// Of a multiprocessor: fewer warps than these leave some of it idle.
+static constexpr int64_t kSchedulers = 4;
 
 //===----------------------------------------------------------------------===//
 // The work of a chunk
@@ -52,20 +54,40 @@ static bool isScratch(const ChunkDependences &dependences, Value value) {
          tensorOf(value).getRank() == 2;
 }
 
-/// Bytes of the tokens that some values are made of.
-static double tokenBytesOf(ChunkedOp op, SmallVector<Value> todo) {
+/// The values that some values are made of, but for those that `stops` says.
+static llvm::DenseSet<Value> getSlice(
+    SmallVector<Value> todo,
+    llvm::function_ref<bool(Value)> stops = [](Value) { return false; }) {
   llvm::DenseSet<Value> seen;
-  double bytes = 0;
   while (!todo.empty()) {
     Value value = todo.pop_back_val();
-    if (!seen.insert(value).second)
+    if (stops(value) || !seen.insert(value).second)
       continue;
     if (Operation *inner = value.getDefiningOp())
       llvm::append_range(todo, inner->getOperands());
-    else if (llvm::is_contained(op.getTokenArgs(), value))
-      bytes += bytesOf(tensorOf(value));
   }
-  return bytes;
+  return seen;
+}
+
+/// Elementwise on matrices, but not a change of type, which goes with a
+/// product.
+static bool isElementwise(Operation *op) {
+  auto type = op->getNumResults() == 1
+                  ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
+                  : RankedTensorType();
+  return type && type.getRank() == 2 &&
+         OpTrait::hasElementwiseMappableTraits(op) &&
+         !isa<arith::ExtFOp, arith::TruncFOp>(op);
+}
+
+/// Operations of a product, more of them where it decays.
+static double countWork(Operation *op) {
+  double flops = countProductFlops(op);
+  auto product = dyn_cast<DecayProductOp>(op);
+  if (!product || !product.getGate())
+    return flops;
+  return flops * (product.isVectorDecay() ? CostConstants().vectorDecay
+                                          : CostConstants().scalarDecay);
 }
 
 ChunkWork::ChunkWork(ChunkedOp op) : chunk(op.getChunk()) {
@@ -84,22 +106,25 @@ ChunkWork::ChunkWork(ChunkedOp op) : chunk(op.getChunk()) {
     tokenBytes += bytesOf(tensorOf(yielded));
 
   ChunkDependences dependences(op);
+  llvm::DenseSet<Value> needed = getSlice(
+      llvm::to_vector(op.getBlock()->getTerminator()->getOperands().drop_front(
+          op.getNumOutputs())));
   llvm::DenseSet<Value> scratch;
-  SmallVector<Value> offChain;
-  chainProducts = dependences.getChain().size();
+  SmallVector<Value> offChain, lefts;
   for (Operation &inner : op.getBlock()->without_terminator()) {
-    double flops = countProductFlops(&inner);
     solves |= isa<UnitLowerSolveOp>(inner);
     if (auto product = dyn_cast<DecayProductOp>(inner))
       overKeys |= product.isVectorDecay();
     if (auto scan = dyn_cast<DecayScanOp>(inner))
       overKeys |= scan.isVectorDecay();
     if (dependences.getClass(&inner) == ChunkClass::OffChain) {
-      auto product = dyn_cast<DecayProductOp>(inner);
-      bool vector = product && product.isVectorDecay();
-      offChainFlops += flops * (vector ? CostConstants().vectorDecay : 1);
-      if (flops > 0)
-        offChain.push_back(inner.getResult(0));
+      double flops = countWork(&inner);
+      if (flops == 0)
+        continue;
+      offChain.push_back(inner.getResult(0));
+      run.offChainFlops += flops;
+      if (needed.contains(inner.getResult(0)))
+        ends.offChainFlops += flops;
       continue;
     }
     // Norms of outputs.
@@ -110,21 +135,43 @@ ChunkWork::ChunkWork(ChunkedOp op) : chunk(op.getChunk()) {
       continue;
     // D^T = B^T A^T: A is read from shared memory.
     Value left = product.getInputs()[0], right = product.getInputs()[1];
-    int64_t bytes =
-        tensorOf(left).getNumElements() *
-        getElementTypeOrSelf(left.getType()).getIntOrFloatBitWidth() / 8;
+    lefts.push_back(left);
     operandBytes = std::max<int64_t>(
         operandBytes,
         getElementTypeOrSelf(left.getType()).getIntOrFloatBitWidth() / 8);
-    bool onChain = dependences.getClass(&inner) == ChunkClass::OnChain;
-    (onChain ? chainBytes : outputBytes) += bytes;
+    run.operandBytes += bytesOf(tensorOf(left));
+    if (dependences.getClass(&inner) == ChunkClass::OnChain)
+      ends.operandBytes += bytesOf(tensorOf(left));
     for (Value operand : {left, right}) {
       Value source = getSource(operand);
       if (isScratch(dependences, source) && scratch.insert(source).second)
         scratchBytes += tensorOf(source).getNumElements() * operandBytes;
     }
   }
-  offChainBytes = tokenBytesOf(op, offChain) + scratchBytes;
+  llvm::DenseSet<Value> tokens = getSlice(offChain);
+  for (Value token : op.getTokenArgs())
+    if (tokens.contains(token))
+      offChainBytes += bytesOf(tensorOf(token));
+  offChainBytes += scratchBytes;
+
+  // What is made once for all value columns is no part of a walk.
+  llvm::DenseSet<Value> shared = getSlice(
+      lefts, [&](Value value) { return dependences.dependsOnState(value); });
+  transitions = ends;
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    if (!isElementwise(&inner))
+      continue;
+    Value result = inner.getResult(0);
+    if (shared.contains(result) || tokens.contains(result))
+      continue;
+    double elements = tensorOf(result).getNumElements();
+    run.elements += elements;
+    if (!needed.contains(result))
+      continue;
+    ends.elements += elements;
+    if (dependences.dependsOnState(result))
+      transitions.elements += elements;
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -132,12 +179,6 @@ ChunkWork::ChunkWork(ChunkedOp op) : chunk(op.getChunk()) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A block of a chain takes `alone` for a chunk by itself, and `busy` of its
-/// multiprocessor's time.
-struct BlockTime {
-  double alone, busy;
-};
-
 class Estimator {
 public:
   Estimator(const ChunkWork &work, const ChunkCandidate &candidate,
@@ -153,19 +194,20 @@ public:
       time += offChain(heads * chunks);
     int64_t each = llvm::divideCeil(chunks, count);
     if (count > 1) {
-      time +=
-          chain(heads * (count - 1) * slices, each, blockTime(work.chainBytes));
-      int64_t transitionSlices =
-          work.fullTransition ? llvm::divideCeil(work.keys, candidate.slice)
-                              : 1;
-      time += chain(heads * (count - 1) * transitionSlices, each,
-                    blockTime(work.fullTransition ? work.chainBytes : 0));
-      double bytes =
-          work.fullTransition ? 4.0 * work.keys * work.keys : 4.0 * work.keys;
+      int64_t cut = heads * (count - 1);
+      time += walk(cut * slices, each, work.ends);
+      double bytes = 4.0 * work.keys;
+      if (work.fullTransition) {
+        bytes *= work.keys;
+        time += walk(cut * llvm::divideCeil(work.keys, candidate.slice), each,
+                     work.transitions);
+      } else {
+        // Reads gates only.
+        time += c.launch;
+      }
       time += c.launch + (count - 1) * (c.step + bytes / c.startBytes);
     }
-    time += chain(heads * count * slices, each,
-                  blockTime(work.chainBytes + work.outputBytes));
+    time += walk(heads * count * slices, each, work.run);
     double moved =
         heads * chunks *
         (work.tokenBytes + (candidate.split ? 2 * work.scratchBytes : 0.0));
@@ -179,36 +221,30 @@ private:
 
   double offChain(double chunks) const {
     return c.launch + chunks * (work.offChainBytes / c.memoryBytes +
-                                operations(work.offChainFlops) /
+                                operations(work.run.offChainFlops) /
                                     c.offChainFlops / device.multiprocessors);
   }
 
-  BlockTime blockTime(double bytes) const {
-    // Each row of warps reads all right operands.
-    double rows = std::max<int64_t>(1, candidate.slice / kRowTile);
-    BlockTime time;
-    time.busy = rows * bytes / c.operandBytes;
+  /// What a block takes for a chunk. More columns are more warps, which read
+  /// the same operands at the same time.
+  double chunkTime(const WalkWork &walk) const {
+    double time = c.step +
+                  walk.operandBytes / candidate.columnParts / c.warpBytes +
+                  walk.elements / work.values * kRowTile / c.elements;
     if (candidate.columnParts > 1)
-      time.busy += c.columnParts;
-    time.alone = c.step + c.product * work.chainProducts;
-    if (!candidate.split) {
-      time.busy += operations(work.offChainFlops) / c.sharedFlops;
-      time.alone += operations(work.offChainFlops) / c.aloneFlops;
-    }
+      time += c.columnParts;
+    if (!candidate.split)
+      time += operations(walk.offChainFlops) / c.sharedFlops;
     return time;
   }
 
-  double chain(double blocks, double chunks, BlockTime time) const {
-    double each = std::ceil(blocks / device.multiprocessors);
-    // As many at once as have room for two chunks of tokens.
-    double bytes =
-        2 * candidate.stages *
-        (work.tokenBytes + (candidate.split ? work.scratchBytes : 0));
-    double resident =
-        std::clamp<double>(std::floor(device.sharedBytes / (bytes / 2)), 1, 4);
-    double together = std::min(each, resident);
-    return c.launch + each / together * chunks *
-                          std::max(time.alone, together * time.busy);
+  /// Blocks of one multiprocessor take what they would take one after another:
+  /// where two are resident they share what one of them uses up.
+  double walk(double blocks, double chunks, const WalkWork &work) const {
+    double beside = std::max<int64_t>(1, kSchedulers / candidate.getWarps());
+    double each =
+        std::ceil(std::ceil(blocks / device.multiprocessors) / beside);
+    return c.launch + each * (c.block + chunks * chunkTime(work));
   }
 
   const ChunkWork &work;

@@ -19,32 +19,45 @@ namespace linattn {
 /// The numbers of the model, of an H200. Times in microseconds, rates of one
 /// multiprocessor per microsecond. A test counts them.
 struct CostConstants {
-  /// Begin and end of a kernel, its states in and out.
-  double launch = 16;
+  /// A kernel, from its launch to its first block and from its last to the
+  /// next kernel.
+  double launch = 9.6;
+  /// A block: its states in and out, and its first chunk, which nothing hides.
+  double block = 3.3;
   /// Bytes per microsecond of the whole memory.
-  double memoryBytes = 4.3e6;
+  double memoryBytes = 4.4e6;
   /// Operations of what is off the chain, many blocks at once.
-  double offChainFlops = 1.8e6;
-  /// The same in the kernel of the chain, where its warps do both.
-  double sharedFlops = 1.05e6;
-  /// The same of a block that is alone on its multiprocessor.
-  double aloneFlops = 4.4e5;
+  double offChainFlops = 1.35e6;
+  /// The same in the kernel of the chain, where a block's warps do both.
+  double sharedFlops = 8.0e5;
   /// A decay over K makes operations of a product this many.
   double vectorDecay = 3.5;
+  /// The same of a decay that all of K shares.
+  double scalarDecay = 1.55;
   /// Products of f32 operands: three of tf32, each at half the rate.
   double singleProducts = 6;
-  /// A chunk of a chain: what it takes without its products.
-  double step = 0.5;
-  /// Each product on the chain, while it waits for the one before.
-  double product = 0.45;
-  /// Bytes of right operands that the warps of a multiprocessor read.
-  double operandBytes = 1.05e5;
+  /// A chunk of a walk: what it takes without its operations.
+  double step = 0.09;
+  /// Bytes of right operands that a warp reads, and multiplies by.
+  double warpBytes = 5.1e4;
+  /// Results of elementwise operations that a warp makes.
+  double elements = 1.25e4;
   /// What two parts of columns take to exchange what they made, in a chunk.
-  double columnParts = 0.9;
+  double columnParts = 0.26;
   /// Bytes of transitions that a block takes while it makes starts.
-  double startBytes = 4.0e4;
+  double startBytes = 2.15e4;
   /// By how much another plan must be better than the default to be chosen.
   double margin = 0.05;
+};
+
+/// What a walk does for one chunk of one head.
+struct WalkWork {
+  /// Of what is off the chain, where the walk does it too.
+  double offChainFlops = 0;
+  /// Bytes of what a warp reads as right operands.
+  double operandBytes = 0;
+  /// Results of elementwise operations, of all value columns.
+  double elements = 0;
 };
 
 /// One chunk of one head, read off the chunk form.
@@ -54,11 +67,9 @@ struct ChunkWork {
   int64_t keys = 1, values = 1;
   /// Bytes of an operand of a product.
   int64_t operandBytes = 2;
-  double offChainFlops = 0;
-  /// Bytes of what a warp reads as right operands, for the next state and for
-  /// outputs.
-  double chainBytes = 0, outputBytes = 0;
-  int64_t chainProducts = 0;
+  /// The walk with outputs, the one for the next state alone, and the one from
+  /// the identity, which has no tokens of values.
+  WalkWork run, ends, transitions;
   /// Bytes of tokens, and of what goes between the kernels of split-T.
   double tokenBytes = 0, scratchBytes = 0;
   /// Bytes that a kernel of what is off the chain moves.
@@ -79,7 +90,6 @@ struct ChunkCandidate {
   int64_t slice = 0; ///< value columns of a block
   int64_t columnParts = 1;
   bool split = false;
-  int64_t stages = 2;
   int64_t segments = 1;
 
   int64_t getWarps() const { return slice / 16 * columnParts; }
@@ -87,7 +97,6 @@ struct ChunkCandidate {
 
 struct CostDevice {
   int64_t multiprocessors = 132;
-  int64_t sharedBytes = 227 * 1024;
 };
 
 /// Microseconds.

@@ -19,15 +19,17 @@ CHOICES = [
     ("gated_deltanet", 2, None, ""),
     ("kda", 64, "B=1,T=8192", ""),
     ("gla", 16, "B=4,T=8192", ""),
-    ("mamba2", 24, "B=1,T=12288", ""),
+    ("simple_gla", 48, "B=2,T=4096", ""),
     # Half of it, for long: narrower slices.
     ("gated_deltanet", 32, "B=1,T=32768", "column-parts=2 slice=32"),
     # A small part: segments, but of sequences that are long.
     ("gated_deltanet", 8, "B=1,T=32768", "segments=8"),
     ("kda", 4, "B=1,T=32768", "segments=16"),
-    ("gla", 4, "B=1,T=65536", "segments=32"),
-    ("linear_attention", 8, "B=1,T=32768", "segments=16"),
-    ("gated_deltanet", 8, "B=1,T=256", ""),
+    ("gla", 4, "B=1,T=65536", "segments=16"),
+    ("linear_attention", 8, "B=1,T=32768", "segments=8"),
+    ("mamba2", 24, "B=1,T=12288", "segments=8"),
+    ("deltanet", 12, "B=1,T=8192", "segments=4"),
+    ("linear_attention", 8, "B=1,T=256", ""),
 ]
 
 
