@@ -5,8 +5,8 @@
     benchmarks/gpu_operators.py run gpu-ops --json F    there: torch, a driver,
                                                         liblinattn_runtime.so, FLA
 
-Each operator is an example with K = V = 128 and the heads of the shape, and must
-agree with the fp64 token loop of utils/gpu-check on 500 tokens of the same run
+Each operator is an example with K = V = 128 and the heads of the shape, compiled for
+its sizes (they choose the plan, docs/Plans.md), and must agree with the fp64 token loop of utils/gpu-check on 500 tokens of the same run
 before it is timed. `agreement` is the relative RMS between its output and FLA's
 on the timed input. Times are medians of triton's do_bench, which empties the L2
 before each call. `floor_ms` is the time to move every tensor once at the
@@ -50,10 +50,10 @@ def compile_all(args):
 
     args.output.mkdir(parents=True, exist_ok=True)
     cases = {}
-    for operator, heads in dict.fromkeys(row[:2] for row in ROWS):
+    for operator, heads, B, T in ROWS:
         if args.only and operator not in args.only:
             continue
-        name = f"{operator}_{heads}"
+        name = name_of(operator, heads, B, T)
         text = (ROOT / "examples" / f"{operator}.mlir").read_text()
         text = resize(text, K=128, V=128, heads=heads)
         text = re.sub(r"scale 0\.\d+", f"scale {128**-0.5}", text)
@@ -62,11 +62,16 @@ def compile_all(args):
         source.write_text(text.replace(f"@{operator}(", f"@{name}("))
         start = time.time()
         command = [args.tool, source, f"--target={args.target}", "-o", args.output]
+        command += [f"--size=B={B}", f"--size=T={T}"]
         subprocess.run([str(c) for c in command], check=True)
         print(f"{name}: {time.time() - start:.2f} s")
         source.unlink()
     (args.output / "cases.json").write_text(json.dumps(cases, indent=1) + "\n")
     return 0
+
+
+def name_of(operator, heads, B, T):
+    return f"{operator}_{heads}_{B}x{T}"
 
 
 def sample_names(text):
@@ -163,10 +168,10 @@ def draw_inputs(checker, function, samples, B, T):
 
 def run_row(env, operator, heads, B, T):
     checker, torch = env.checker, env.checker.torch
-    name = f"{operator}_{heads}"
+    name = name_of(operator, heads, B, T)
     function, samples = env.artifact[name], env.cases[name]
     row = {"operator": operator, "heads": heads, "B": B, "T": T}
-    row["plan"] = function.description["plan"]["name"]
+    row["plan"] = function.description["plan"]
     if name not in env.checks:
         env.checks[name] = [
             check(checker, env.artifact, operator, name, samples, gates)
@@ -215,7 +220,7 @@ def run_all(args):
     env.time = make_timer(torch, rep=60)
     rows = []
     for operator, heads, B, T in ROWS:
-        if f"{operator}_{heads}" not in env.cases:
+        if name_of(operator, heads, B, T) not in env.cases:
             continue
         row = run_row(env, operator, heads, B, T)
         rows.append(row)

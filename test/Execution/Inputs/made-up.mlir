@@ -126,38 +126,38 @@ func.func @two_memories(
 // Two decays over K with two delta updates and a read between them, and a read
 // behind both: events whose own token decays before and after them.
 func.func @between_decays(
-    %q: tensor<?x?x2x32xbf16> {linattn.name = "q", linattn.sample = "unit_key"},
-    %k: tensor<?x?x2x2x32xbf16> {linattn.name = "k", linattn.sample = "unit_key"},
+    %q: tensor<?x?x2x64xbf16> {linattn.name = "q", linattn.sample = "unit_key"},
+    %k: tensor<?x?x2x2x64xbf16> {linattn.name = "k", linattn.sample = "unit_key"},
     %v: tensor<?x?x2x2x64xbf16> {linattn.name = "v", linattn.sample = "value"},
-    %g: tensor<?x?x2x32xf32> {linattn.name = "g", linattn.sample = "log_gate"},
-    %h: tensor<?x?x2x32xf32> {linattn.name = "h", linattn.sample = "log_gate"},
+    %g: tensor<?x?x2x64xf32> {linattn.name = "g", linattn.sample = "log_gate"},
+    %h: tensor<?x?x2x64xf32> {linattn.name = "h", linattn.sample = "log_gate"},
     %beta: tensor<?x?x2x2xf32> {linattn.name = "beta", linattn.sample = "rate"},
-    %s0: tensor<?x2x32x64xf32> {linattn.name = "s0", linattn.sample = "state"})
-    -> (tensor<?x?x2x64xbf16>, tensor<?x2x32x64xf32>) {
+    %s0: tensor<?x2x64x64xf32> {linattn.name = "s0", linattn.sample = "state"})
+    -> (tensor<?x?x2x64xbf16>, tensor<?x2x64x64xf32>) {
   %o, %sT = linattn.recurrence
-      tokens(%q : tensor<?x?x2x32xbf16>, %k : tensor<?x?x2x2x32xbf16>, %v : tensor<?x?x2x2x64xbf16>,
-             %g : tensor<?x?x2x32xf32>, %h : tensor<?x?x2x32xf32>, %beta : tensor<?x?x2x2xf32>)
-      state(%s0 : tensor<?x2x32x64xf32>)
-      -> (tensor<?x?x2x64xbf16>, tensor<?x2x32x64xf32>) {
-  ^step(%qt: vector<32xbf16>, %kt: vector<2x32xbf16>, %vt: vector<2x64xbf16>, %gt: vector<32xf32>,
-        %ht: vector<32xf32>, %bt: vector<2xf32>, %s: !linattn.state<32x64xf32>):
-    %k1 = vector.extract %kt[0] : vector<32xbf16> from vector<2x32xbf16>
-    %k2 = vector.extract %kt[1] : vector<32xbf16> from vector<2x32xbf16>
+      tokens(%q : tensor<?x?x2x64xbf16>, %k : tensor<?x?x2x2x64xbf16>, %v : tensor<?x?x2x2x64xbf16>,
+             %g : tensor<?x?x2x64xf32>, %h : tensor<?x?x2x64xf32>, %beta : tensor<?x?x2x2xf32>)
+      state(%s0 : tensor<?x2x64x64xf32>)
+      -> (tensor<?x?x2x64xbf16>, tensor<?x2x64x64xf32>) {
+  ^step(%qt: vector<64xbf16>, %kt: vector<2x64xbf16>, %vt: vector<2x64xbf16>, %gt: vector<64xf32>,
+        %ht: vector<64xf32>, %bt: vector<2xf32>, %s: !linattn.state<64x64xf32>):
+    %k1 = vector.extract %kt[0] : vector<64xbf16> from vector<2x64xbf16>
+    %k2 = vector.extract %kt[1] : vector<64xbf16> from vector<2x64xbf16>
     %v1 = vector.extract %vt[0] : vector<64xbf16> from vector<2x64xbf16>
     %v2 = vector.extract %vt[1] : vector<64xbf16> from vector<2x64xbf16>
     %b1 = vector.extract %bt[0] : f32 from vector<2xf32>
     %b2 = vector.extract %bt[1] : f32 from vector<2xf32>
-    %s1 = linattn.decay %s, %gt : !linattn.state<32x64xf32>, vector<32xf32>
+    %s1 = linattn.decay %s, %gt : !linattn.state<64x64xf32>, vector<64xf32>
     %s2 = linattn.delta_update %s1, %k1, %v1, %b1
-        : !linattn.state<32x64xf32>, vector<32xbf16>, vector<64xbf16>, f32
+        : !linattn.state<64x64xf32>, vector<64xbf16>, vector<64xbf16>, f32
     %s3 = linattn.delta_update %s2, %k2, %v2, %b2
-        : !linattn.state<32x64xf32>, vector<32xbf16>, vector<64xbf16>, f32
-    %o1 = linattn.read %s3, %qt : !linattn.state<32x64xf32>, vector<32xbf16>
-    %s4 = linattn.decay %s3, %ht : !linattn.state<32x64xf32>, vector<32xf32>
-    %o2 = linattn.read %s4, %qt : !linattn.state<32x64xf32>, vector<32xbf16>
+        : !linattn.state<64x64xf32>, vector<64xbf16>, vector<64xbf16>, f32
+    %o1 = linattn.read %s3, %qt : !linattn.state<64x64xf32>, vector<64xbf16>
+    %s4 = linattn.decay %s3, %ht : !linattn.state<64x64xf32>, vector<64xf32>
+    %o2 = linattn.read %s4, %qt : !linattn.state<64x64xf32>, vector<64xbf16>
     %of = arith.addf %o1, %o2 : vector<64xf32>
     %ot = arith.truncf %of : vector<64xf32> to vector<64xbf16>
-    linattn.yield %ot, %s4 : vector<64xbf16>, !linattn.state<32x64xf32>
+    linattn.yield %ot, %s4 : vector<64xbf16>, !linattn.state<64x64xf32>
   }
-  return %o, %sT : tensor<?x?x2x64xbf16>, tensor<?x2x32x64xf32>
+  return %o, %sT : tensor<?x?x2x64xbf16>, tensor<?x2x64x64xf32>
 }
