@@ -44,7 +44,13 @@ endif()
 if(LINATTN_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer
                       -fno-sanitize=vptr,function)
-  add_link_options(-fsanitize=address,undefined)
+  # Shared, so that Python loads our libraries with the same one before it.
+  add_link_options(-fsanitize=address,undefined -shared-libasan)
+  execute_process(
+    COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so
+    OUTPUT_VARIABLE LINATTN_ASAN_RUNTIME OUTPUT_STRIP_TRAILING_WHITESPACE)
+  get_filename_component(_linattn_asan_dir ${LINATTN_ASAN_RUNTIME} DIRECTORY)
+  add_link_options(-Wl,-rpath,${_linattn_asan_dir})
 endif()
 find_program(LINATTN_LLD NAMES ld.lld ld.lld-22 HINTS ${LLVM_TOOLS_BINARY_DIR})
 if(LINATTN_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)

@@ -36,6 +36,9 @@ src = config.linattn_src_root
 python = first_executable(
     config.linattn_python, os.path.join(src, ".venv", "bin", "python"), sys.executable
 )
+if config.linattn_sanitize:
+    # It loads libraries of ours, which want their runtime to come first.
+    python = f"env LD_PRELOAD={config.linattn_asan_runtime} {python}"
 config.substitutions.append(("%python", python))
 config.substitutions.append(("%examples", os.path.join(src, "examples")))
 # The runtime without a GPU: a C program that links it, and a libcuda over the
@@ -54,7 +57,8 @@ llvm_config.with_environment(
 # Adds a %python of its own: lit takes the first that it finds.
 llvm_config.use_default_substitutions()
 llvm_config.with_environment("PYTHONPATH", os.path.join(src, "python"))
-if subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0:
+has_numpy = subprocess.run([*python.split(), "-c", "import numpy"], capture_output=True)
+if has_numpy.returncode == 0:
     config.available_features.add("numpy")
 
 # The script knows the order of search; the tools use the same one.
@@ -73,6 +77,8 @@ if config.linattn_sanitize:
     # overflowed, what it keeps until exit looks leaked, and what it takes from
     # an allocator that our code poisoned looks freed.
     options = "detect_leaks=0:detect_container_overflow=0:allow_user_poisoning=0"
+    # A C program gets the sanitizer's runtime by the library that it links.
+    options += ":verify_asan_link_order=0"
     llvm_config.with_environment("ASAN_OPTIONS", options)
     llvm_config.with_environment(
         "UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1"

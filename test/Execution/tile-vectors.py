@@ -141,7 +141,7 @@ tile.local_store %a{m}, %s{m} : {square}, {smem}
     names = lambda letter: ", ".join(f"%{letter}{m}" for m in range(terms))
     types = lambda type: ", ".join([type] * terms)
     body += f"""
-gpu.barrier
+tile.barrier
 %x = tile.load %in[%c0, %c0] dims = [0, 1] : {MATRIX} -> {acc}
 %u = tile.unit_lower_solve %x rates({names("r")} : {types(acc)})
     matrices({names("s")} : {types(smem)}) : {acc}
