@@ -91,6 +91,22 @@ def load_checker():
     return module
 
 
+def make_environment(args, rep):
+    """The checker, the kernels of the folder and a timer."""
+    import torch
+    from linattn import runtime
+
+    checker = load_checker()
+    checker.torch = torch
+    checker.DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32,
+                      "i32": torch.int32, "i64": torch.int64}  # fmt: skip
+    checker.OTHER = torch.cuda.Stream()
+    torch.zeros(1, device="cuda")
+    env = SimpleNamespace(args=args, checker=checker, artifact=runtime.load(str(args.folder)))
+    env.time, env.device = make_timer(torch, rep=rep), runtime.device()
+    return env
+
+
 def fla_calls():
     """Operator: a call of FLA with our tensors; missing ones are left out."""
     calls = {}
@@ -203,21 +219,9 @@ def run_row(env, operator, heads, B, T):
 
 
 def run_all(args):
-    from linattn import runtime
-
-    checker = load_checker()
-    import torch
-
-    checker.torch = torch
-    checker.DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32,
-                      "i32": torch.int32, "i64": torch.int64}  # fmt: skip
-    checker.OTHER = torch.cuda.Stream()
-    torch.zeros(1, device="cuda")
-    env = SimpleNamespace(args=args, checker=checker, artifact=runtime.load(str(args.folder)))
+    env = make_environment(args, rep=60)
     env.cases = json.loads((args.folder / "cases.json").read_text())
     env.fla, env.checks = fla_calls(), {}
-
-    env.time = make_timer(torch, rep=60)
     rows = []
     for operator, heads, B, T in ROWS:
         if name_of(operator, heads, B, T) not in env.cases:
@@ -228,7 +232,7 @@ def run_all(args):
         rows.append(row)
         print_row(row)
         # After each: FLA's tuning may outlast a lease.
-        report = {"device": runtime.device(), "gates": args.gates, "rows": rows}
+        report = {"device": env.device, "gates": args.gates, "rows": rows}
         write_report(args.json, report)
     return 0 if all(row["right"] for row in rows) else 1
 

@@ -19,10 +19,9 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
 
-from gpu_common import ROOT, make_timer, parse, write_report
-from gpu_operators import check, draw_inputs, load_checker, sample_names
+from gpu_common import ROOT, parse, write_report
+from gpu_operators import check, draw_inputs, make_environment, sample_names
 
 sys.path.insert(0, str(ROOT / "python"))
 
@@ -203,18 +202,8 @@ def print_row(row):
 
 
 def run_all(args):
-    from linattn import runtime
-
-    checker = load_checker()
-    import torch
-
-    checker.torch = torch
-    checker.DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32,
-                      "i32": torch.int32, "i64": torch.int64}  # fmt: skip
-    checker.OTHER = torch.cuda.Stream()
-    torch.zeros(1, device="cuda")
-    env = SimpleNamespace(checker=checker, artifact=runtime.load(str(args.folder)))
-    env.time = make_timer(torch, rep=args.rep)
+    env = make_environment(args, rep=args.rep)
+    torch = env.checker.torch
     rows = []
     for case in json.loads((args.folder / "cases.json").read_text()):
         if args.only and case["operator"] not in args.only:
@@ -224,7 +213,7 @@ def run_all(args):
         torch.cuda.empty_cache()
     within = sum(row["ratio"] <= WITHIN for row in rows)
     print(f"{within} of {len(rows)} shapes within {100 * (WITHIN - 1):.0f} % of the best plan")
-    report = {"device": runtime.device(), "within": within, "rows": rows}
+    report = {"device": env.device, "within": within, "rows": rows}
     write_report(args.json, report)
     return 0 if within == len(rows) and all(row["right"] for row in rows) else 1
 

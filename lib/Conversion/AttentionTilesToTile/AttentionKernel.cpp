@@ -3,6 +3,7 @@
 #include "AttentionKernel.h"
 
 #include "../Common/PackedTiles.h"
+#include "../Common/TileKernel.h"
 #include "HeadGroups.h"
 
 #include "mlir/Dialect/Affine/Utils.h"
@@ -125,18 +126,11 @@ Value AttentionKernel::compare(arith::CmpIPredicate predicate, Value a,
 //===----------------------------------------------------------------------===//
 
 void AttentionKernel::run(StringRef name) {
-  SmallVector<Type> types;
-  for (const TensorParameter &tensor : signature.getTensors())
-    types.push_back(tensor.getMemRefType());
+  SmallVector<Workspace> scratch;
   if (part != KernelPart::Whole)
-    for (const Workspace &buffer : getWorkspace(op, plan))
-      types.push_back(buffer.type);
-  types.append(3, builder.getIndexType());
-  auto func = gpu::GPUFuncOp::create(builder, loc, name,
-                                     builder.getFunctionType(types, {}));
-  func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
-                builder.getUnitAttr());
-  func->setAttr("tile.warps", builder.getI64IntegerAttr(plan.warps));
+    scratch = getWorkspace(op, plan);
+  auto func = createTileKernel(builder, loc, name, signature, scratch,
+                               /*sizes=*/3, plan.warps);
   func->setAttr("tile.registers", builder.getI64IntegerAttr(plan.registers));
   DictionaryAttr readOnly = readOnlyAttrs(builder);
   for (auto [i, tensor] : llvm::enumerate(signature.getTensors()))
@@ -144,11 +138,8 @@ void AttentionKernel::run(StringRef name) {
       func.setArgAttrs(i, readOnly);
 
   OpBuilder::InsertionGuard guard(builder);
-  Block &entry = func.getBody().front();
-  builder.setInsertionPointToStart(&entry);
-  auto ret = gpu::ReturnOp::create(builder, loc);
-  builder.setInsertionPoint(ret);
-  ArrayRef<BlockArgument> args = entry.getArguments();
+  enterTileKernel(builder, func);
+  ArrayRef<BlockArgument> args = func.getArguments();
   keyTime = args.back();
   numSequences = args.drop_back().back();
   time = args.drop_back(2).back();

@@ -138,31 +138,20 @@ void ChunkKernel::findUsed() {
 }
 
 gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
-  SmallVector<Type> types;
-  for (const TensorParameter &tensor : signature.getTensors())
-    types.push_back(tensor.getMemRefType());
+  SmallVector<Workspace> all;
   if (part != KernelPart::Whole)
-    for (const Workspace &buffer : getWorkspace())
-      types.push_back(buffer.type);
+    all = getWorkspace();
   SmallVector<Workspace> ofSegments = getSegmentWorkspace(op, pass.count);
-  for (const Workspace &buffer : ofSegments)
-    types.push_back(buffer.type);
-  types.append(2, builder.getIndexType());
-  auto func = gpu::GPUFuncOp::create(builder, loc, name,
-                                     builder.getFunctionType(types, {}));
-  func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
-                builder.getUnitAttr());
-  func->setAttr("tile.warps", builder.getI64IntegerAttr(plan.warps));
+  llvm::append_range(all, ofSegments);
+  auto func = createTileKernel(builder, loc, name, signature, all, /*sizes=*/2,
+                               plan.warps);
   for (unsigned i : llvm::seq<unsigned>(signature.getTensors().size()))
     if (DictionaryAttr attrs = argumentAttrs(i))
       func.setArgAttrs(i, attrs);
 
   OpBuilder::InsertionGuard guard(builder);
-  Block &entry = func.getBody().front();
-  builder.setInsertionPointToStart(&entry);
-  auto ret = gpu::ReturnOp::create(builder, loc);
-  builder.setInsertionPoint(ret);
-  ArrayRef<BlockArgument> args = entry.getArguments();
+  enterTileKernel(builder, func);
+  ArrayRef<BlockArgument> args = func.getArguments();
   numSequences = args.back();
   time = args.drop_back().back();
   args = args.drop_back(2);

@@ -23,7 +23,7 @@
 #ifndef LINATTN_CONVERSION_CHUNKEDTOTILE_CHUNKKERNEL_H
 #define LINATTN_CONVERSION_CHUNKEDTOTILE_CHUNKKERNEL_H
 
-#include "../Common/KernelSignature.h"
+#include "../Common/TileKernel.h"
 #include "Segments.h"
 #include "TileEmitter.h"
 #include "TokenRows.h"

@@ -22,15 +22,9 @@ Value ChunkKernel::loadState(unsigned number) {
                : makeNeutral(number);
   Value state = op.getStates()[number], arg = op.getStateArgs()[number];
   RankedTensorType type = emitter.getFragmentType(arg, /*transposed=*/true);
-  std::optional<unsigned> parameter = signature.getOperand(state);
-  if (!parameter) {
-    Value filler = arith::ConstantOp::create(
-        builder, loc,
-        builder.getF32FloatAttr(
-            signature.getConstant(state).getValueAsDouble()));
-    return tensor::SplatOp::create(builder, loc, filler, type);
-  }
-  return loadFragment(number, tensors[*parameter], stateRow);
+  if (Value constant = makeConstantState(builder, loc, signature, state, type))
+    return constant;
+  return loadFragment(number, tensors[*signature.getOperand(state)], stateRow);
 }
 
 Value ChunkKernel::loadFragment(unsigned number, Value memory, Value row) {

@@ -131,24 +131,11 @@ Value StartsKernel::loadOffset(Value operand, Value at) {
 }
 
 gpu::GPUFuncOp StartsKernel::run(StringRef name) {
-  SmallVector<Type> types;
-  for (const TensorParameter &tensor : signature.getTensors())
-    types.push_back(tensor.getMemRefType());
-  for (const Workspace &buffer : workspace)
-    types.push_back(buffer.type);
-  types.append(2, builder.getIndexType());
-  auto func = gpu::GPUFuncOp::create(builder, loc, name,
-                                     builder.getFunctionType(types, {}));
-  func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
-                builder.getUnitAttr());
-  func->setAttr("tile.warps", builder.getI64IntegerAttr(warps));
-
+  auto func = createTileKernel(builder, loc, name, signature, workspace,
+                               /*sizes=*/2, warps);
   OpBuilder::InsertionGuard guard(builder);
-  Block &entry = func.getBody().front();
-  builder.setInsertionPointToStart(&entry);
-  auto ret = gpu::ReturnOp::create(builder, loc);
-  builder.setInsertionPoint(ret);
-  ArrayRef<BlockArgument> args = entry.getArguments();
+  enterTileKernel(builder, func);
+  ArrayRef<BlockArgument> args = func.getArguments();
   numSequences = args.back();
   time = args.drop_back().back();
   tensors.assign(args.begin(), args.begin() + signature.getTensors().size());
@@ -281,15 +268,9 @@ Value StartsKernel::multiply(unsigned number, Value state, Value end,
 Value StartsKernel::loadInitial(unsigned number) {
   Value state = op.getStates()[number];
   RankedTensorType type = getFragmentType(number);
-  std::optional<unsigned> parameter = signature.getOperand(state);
-  if (!parameter) {
-    Value filler = arith::ConstantOp::create(
-        builder, loc,
-        builder.getF32FloatAttr(
-            signature.getConstant(state).getValueAsDouble()));
-    return tensor::SplatOp::create(builder, loc, filler, type);
-  }
-  Value memory = tensors[*parameter];
+  if (Value constant = makeConstantState(builder, loc, signature, state, type))
+    return constant;
+  Value memory = tensors[*signature.getOperand(state)];
   Type stored = getElementTypeOrSelf(memory.getType());
   Value loaded = loadRows(number, memory, stateRow, type.clone(stored));
   if (stored == type.getElementType())

@@ -17,7 +17,7 @@
 #ifndef LINATTN_CONVERSION_CHUNKEDTOTILE_SEGMENTS_H
 #define LINATTN_CONVERSION_CHUNKEDTOTILE_SEGMENTS_H
 
-#include "../Common/KernelSignature.h"
+#include "../Common/TileKernel.h"
 
 #include "linattn/Dialect/LinAttn/Transforms/Transitions.h"
 

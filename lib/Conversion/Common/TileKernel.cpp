@@ -1,0 +1,45 @@
+//===- TileKernel.cpp - the frame of a kernel on tiles --------------------===//
+
+#include "TileKernel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace linattn;
+
+gpu::GPUFuncOp linattn::createTileKernel(OpBuilder &builder, Location loc,
+                                         StringRef name,
+                                         const KernelSignature &signature,
+                                         ArrayRef<Workspace> buffers,
+                                         int64_t sizes, int64_t warps) {
+  SmallVector<Type> types;
+  for (const TensorParameter &tensor : signature.getTensors())
+    types.push_back(tensor.getMemRefType());
+  for (const Workspace &buffer : buffers)
+    types.push_back(buffer.type);
+  types.append(sizes, builder.getIndexType());
+  auto func = gpu::GPUFuncOp::create(builder, loc, name,
+                                     builder.getFunctionType(types, {}));
+  func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                builder.getUnitAttr());
+  func->setAttr("tile.warps", builder.getI64IntegerAttr(warps));
+  return func;
+}
+
+void linattn::enterTileKernel(OpBuilder &builder, gpu::GPUFuncOp func) {
+  builder.setInsertionPointToStart(&func.getBody().front());
+  auto ret = gpu::ReturnOp::create(builder, func.getLoc());
+  builder.setInsertionPoint(ret);
+}
+
+Value linattn::makeConstantState(OpBuilder &builder, Location loc,
+                                 const KernelSignature &signature, Value state,
+                                 RankedTensorType type) {
+  if (signature.getOperand(state))
+    return {};
+  Value filler = arith::ConstantOp::create(
+      builder, loc,
+      builder.getF32FloatAttr(signature.getConstant(state).getValueAsDouble()));
+  return tensor::SplatOp::create(builder, loc, filler, type);
+}
