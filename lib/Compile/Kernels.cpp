@@ -15,6 +15,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace linattn;
@@ -67,12 +68,38 @@ makeTiles(ModuleOp isolated, const KernelOptions &options, StringRef plan) {
   return copy;
 }
 
+/// A plan, and what it leaves open as another one has it.
+static std::string complete(StringRef plan, StringRef other) {
+  SmallVector<StringRef> words, others;
+  llvm::SplitString(plan, words);
+  llvm::SplitString(other, others);
+  std::string result = plan.str();
+  for (StringRef word : others)
+    if (llvm::none_of(words, [&](StringRef given) {
+          return given.split('=').first == word.split('=').first;
+        }))
+      result += (" " + word).str();
+  return result;
+}
+
 /// The same under the given plan, or under the first that fits the device.
+/// Where a plan of attention leaves tiles open, their sizes are chosen still.
 static OwningOpRef<ModuleOp> makeTiles(ModuleOp isolated,
                                        const KernelOptions &options) {
-  if (!options.plan.empty())
+  bool attention = isAttention(isolated);
+  if (llvm::Error error = checkPlanKind(options.plan, attention)) {
+    isolated->emitError() << llvm::toString(std::move(error));
+    return {};
+  }
+  if (!options.plan.empty() && !attention)
     return makeTiles(isolated, options, options.plan);
   std::vector<std::string> plans = choosePlans(isolated, options);
+  if (!options.plan.empty()) {
+    for (std::string &plan : plans)
+      plan = complete(options.plan, plan);
+    plans.insert(plans.begin(), options.plan);
+    plans.erase(std::unique(plans.begin(), plans.end()), plans.end());
+  }
   {
     // What goes wrong under the last plan is reported.
     ScopedDiagnosticHandler quiet(isolated.getContext(),

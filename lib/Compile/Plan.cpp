@@ -17,10 +17,14 @@ using namespace mlir;
 using namespace linattn;
 
 namespace {
+/// What has the option.
+enum class Of { Recurrence, Attention, Both };
+
 struct PlanOption {
   StringLiteral name;
   StringLiteral rule;
   bool (*holds)(StringRef value);
+  Of of = Of::Recurrence;
 };
 } // namespace
 
@@ -71,15 +75,44 @@ static constexpr PlanOption kOptions[] = {
     {"slice", "a multiple of 16 from 0 (chosen) to 1024", isSlice},
     {"column-parts", "0 (chosen), 1, 2 or 4", isOneOf<0, 1, 2, 4>},
     {"split", "-1 (chosen), 0 or 1", isOneOf<-1, 0, 1>},
-    {"stages", "from 0 (as many as fit) to 16", isStages},
+    {"stages", "from 0 (as many as fit) to 16", isStages, Of::Both},
     {"chunk", "16, 32, 64 or 128", isOneOf<16, 32, 64, 128>},
-    {"mma", "f32, tf32x3, bf16, f16 or bf16x2", isMma},
+    {"mma", "f32, tf32x3, bf16, f16 or bf16x2", isMma, Of::Both},
     {"hoist", "0 or 1", isFlag},
     {"segments", "from 1 (whole sequences) to 256", isSegments},
-    {"query-tile", "16, 32, 64, 128 or 256", isOneOf<16, 32, 64, 128, 256>},
-    {"key-tile", "16, 32, 64 or 128", isOneOf<16, 32, 64, 128>},
-    {"split-keys", "a multiple of 16 from 0 (no parts) to 1048576",
-     isSplitKeys}};
+    {"query-tile", "16, 32, 64, 128 or 256", isOneOf<16, 32, 64, 128, 256>,
+     Of::Attention},
+    {"key-tile", "16, 32, 64 or 128", isOneOf<16, 32, 64, 128>, Of::Attention},
+    {"split-keys", "a multiple of 16 from 0 (no parts) to 1048576", isSplitKeys,
+     Of::Attention}};
+
+/// The names of the options that attention, or recurrences, have.
+static std::string listOptions(bool attention) {
+  Of other = attention ? Of::Recurrence : Of::Attention;
+  SmallVector<StringRef> names;
+  for (const PlanOption &option : kOptions)
+    if (option.of != other)
+      names.push_back(option.name);
+  return llvm::join(names, ", ");
+}
+
+llvm::Error linattn::checkPlanKind(StringRef plan, bool attention) {
+  SmallVector<StringRef> words;
+  llvm::SplitString(plan, words);
+  for (StringRef word : words) {
+    StringRef name = word.split('=').first;
+    for (const PlanOption &option : kOptions)
+      if (option.name == name &&
+          option.of == (attention ? Of::Recurrence : Of::Attention))
+        return llvm::createStringError(
+            llvm::inconvertibleErrorCode(),
+            "plan: '" + name + "' is of " +
+                (attention ? "recurrences; attention takes "
+                           : "attention; recurrences take ") +
+                listOptions(attention));
+  }
+  return llvm::Error::success();
+}
 
 llvm::Error linattn::checkPlan(StringRef plan) {
   auto refuse = [](const Twine &message) {

@@ -92,6 +92,8 @@ struct KernelOptions {
 /// An error that names the option of a plan that there is not, or its rule and
 /// value.
 llvm::Error checkPlan(llvm::StringRef plan);
+/// Whether attention, or a recurrence, has all options of a plan.
+llvm::Error checkPlanKind(llvm::StringRef plan, bool attention);
 
 /// Takes "B=1" (or N) or "T=8192"; an error that names what it is not.
 llvm::Error setSize(CallSizes &sizes, llvm::StringRef text);

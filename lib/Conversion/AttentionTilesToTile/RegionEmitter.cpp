@@ -516,6 +516,15 @@ static LogicalResult checkOperation(AttentionTilesOp op, Operation &inner) {
           return isa<linalg::MatmulOp>(user);
         }))
       return success();
+    for (Operation *user : transpose->getUsers())
+      if (isa<arith::ExtFOp, arith::TruncFOp>(user) &&
+          ofKeys(transpose.getInput()))
+        return op.emitOpError("has no form on tiles: products take keys and "
+                              "values in the type that they have in memory, ")
+               << getElementTypeOrSelf(transpose.getInput().getType())
+               << ", got " << getElementTypeOrSelf(user->getResult(0).getType())
+               << " (query, key and value of one type, and 'mma', where it is "
+                  "given, that type)";
     return refuse(&inner, "only a tile of keys or values is transposed, for a "
                           "product");
   }
@@ -559,7 +568,27 @@ static LogicalResult checkOperation(AttentionTilesOp op, Operation &inner) {
   return refuse(&inner, "no rule for '" + inner.getName().getStringRef() + "'");
 }
 
+/// Numbers from outside are elements of tensors.
+static LogicalResult checkCaptured(AttentionTilesOp op) {
+  WalkResult walk = op.walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (auto argument = dyn_cast<BlockArgument>(operand);
+          argument && !isa<RankedTensorType>(argument.getType()) &&
+          !op->isAncestor(argument.getOwner()->getParentOp())) {
+        inner->emitOpError("has no form on tiles: it reads argument ")
+            << argument.getArgNumber() << " of the function, of type "
+            << argument.getType()
+            << " (give it as a tensor of one number, taken by tensor.extract)";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
 LogicalResult RegionEmitter::check(AttentionTilesOp op) {
+  if (failed(checkCaptured(op)))
+    return failure();
   for (Block *block : {op.getStepBlock(), op.getFinishBlock()})
     for (Operation &inner : block->without_terminator())
       if (failed(checkOperation(op, inner)))

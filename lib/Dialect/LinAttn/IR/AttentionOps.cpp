@@ -296,10 +296,10 @@ LogicalResult DiffAttentionOp::verify() {
              << widthOf(getValue()) << ", got " << type;
   }
   double eps = getEps().convertToDouble();
-  if (!std::isfinite(eps) || eps < 0)
+  Type compute = scoreType(*this);
+  if (!isFiniteIn(getEps(), compute) || eps < 0)
     return emitOpError()
            << "(diff_attention_c7) eps is finite and not negative, got " << eps;
-  Type compute = scoreType(*this);
   if (getOutputScale() && !isFiniteIn(*getOutputScale(), compute))
     return emitOpError() << "(diff_attention_c8) output_scale is finite in "
                          << (compute.isF64() ? "f64" : "f32") << ", got "

@@ -168,8 +168,9 @@ Carried AttentionTiler<OpTy>::step(Value q, Value k, Value v, Value queryHead,
   s = tiles.select(allowed, s, tiles.splat(s.getType(), kMinusInfinity));
 
   Value max = tiles.reduceRows(s, old.max, /*maximum=*/true);
+  // A maximum that is NaN is taken, and so is that of a row that had none.
   if (options.slack > 0)
-    max = tiles.select(tiles.compare(arith::CmpFPredicate::OGT,
+    max = tiles.select(tiles.compare(arith::CmpFPredicate::UGT,
                                      tiles.sub(max, old.max), options.slack),
                        max, old.max);
   // The shift by 0 keeps -inf - (-inf) from being NaN.

@@ -12,7 +12,7 @@
 // SLACK:       ^bb0({{.*}}, %[[M:.*]]: tensor<64xf32>, %{{.*}}: tensor<64xf32>, %{{.*}}: tensor<64x4xf32>):
 // SLACK:         %[[SEEN:.*]] = linalg.reduce {{.*}} outs(%[[M]] : tensor<64xf32>)
 // SLACK:         %[[BY:.*]] = arith.subf %[[SEEN]], %[[M]]
-// SLACK:         %[[GROWN:.*]] = arith.cmpf ogt, %[[BY]], %{{.*}}
+// SLACK:         %[[GROWN:.*]] = arith.cmpf ugt, %[[BY]], %{{.*}}
 // SLACK:         %[[M1:.*]] = arith.select %[[GROWN]], %[[SEEN]], %[[M]]
 // SLACK:         linattn.yield %[[M1]]
 
