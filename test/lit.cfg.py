@@ -57,7 +57,8 @@ llvm_config.with_environment(
 # Adds a %python of its own: lit takes the first that it finds.
 llvm_config.use_default_substitutions()
 llvm_config.with_environment("PYTHONPATH", os.path.join(src, "python"))
-has_numpy = subprocess.run([*python.split(), "-c", "import numpy"], capture_output=True)
+# Without a sanitizer's runtime, which finds leaks in the interpreter.
+has_numpy = subprocess.run([python.split()[-1], "-c", "import numpy"], capture_output=True)
 if has_numpy.returncode == 0:
     config.available_features.add("numpy")
 
