@@ -21,7 +21,11 @@ public:
   int64_t getSharedBytes() const { return shared.getBytes(); }
 
 private:
+  void bindArguments();
   void emitPosition();
+  void emitBounds();
+  /// The sequence, if its slot is not padding.
+  void emitSlot();
   void emitSequence();
   void emitTokens(llvm::ArrayRef<mlir::Value> initial);
   void emitToken();
@@ -48,7 +52,10 @@ private:
   StepEvaluator evaluator;
 
   llvm::SmallVector<GlobalTensor> tensors;
-  mlir::Value numSequences;
+  /// Convolutions in front, and the operands that they become.
+  llvm::SmallVector<FrontConv, 1> fronts;
+  llvm::SmallVector<mlir::Value> fronted;
+  mlir::Value numSequences, slice;
   /// Row of the states of this sequence.
   mlir::Value stateRow;
   llvm::SmallVector<StateRowsBuilder> states;

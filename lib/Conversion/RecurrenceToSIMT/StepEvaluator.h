@@ -9,6 +9,7 @@
 #ifndef LINATTN_CONVERSION_RECURRENCETOSIMT_STEPEVALUATOR_H
 #define LINATTN_CONVERSION_RECURRENCETOSIMT_STEPEVALUATOR_H
 
+#include "FrontConv.h"
 #include "SharedMemory.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -43,6 +44,10 @@ public:
   void bind(mlir::BlockArgument argument, GlobalTensor tensor) {
     tensors[argument] = std::move(tensor);
   }
+  /// A token argument that a convolution makes; `front` outlives this.
+  void bind(mlir::BlockArgument argument, const FrontConv &front) {
+    fronts[argument] = &front;
+  }
   /// This thread's element of a read, the same in all lanes.
   void bindRead(ReadOp op, mlir::Value element) { reads[op] = element; }
 
@@ -72,6 +77,11 @@ private:
   // Arguments of the step.
   mlir::Value loadArgument(mlir::BlockArgument arg, llvm::ArrayRef<Coord> at);
   mlir::Value prefetch(mlir::Type type, mlir::Value base, mlir::Value stride);
+  // Arguments that a convolution makes (FrontConv.cpp).
+  mlir::Value convolved(mlir::BlockArgument arg, const FrontConv &front,
+                        llvm::ArrayRef<Coord> at);
+  llvm::SmallVector<mlir::Value> carriedInputs(const FrontConv &front,
+                                               mlir::Value channel);
   // Values of operations.
   mlir::Value constant(mlir::Operation *op, llvm::ArrayRef<Coord> at);
   mlir::Value elementwise(mlir::Operation *op, unsigned result,
@@ -117,6 +127,7 @@ private:
   const llvm::DenseSet<mlir::Value> &dependent;
 
   llvm::DenseMap<mlir::Value, GlobalTensor> tensors;
+  llvm::DenseMap<mlir::Value, const FrontConv *> fronts;
   llvm::DenseMap<mlir::Operation *, mlir::Value> reads;
   std::map<Key, mlir::Value> known;
   std::map<std::pair<int64_t, int64_t>, mlir::Value> threadElements;
@@ -125,12 +136,14 @@ private:
   std::map<std::pair<intptr_t, int>, llvm::SmallVector<mlir::Value>> rowsOf;
   llvm::DenseMap<mlir::Attribute, std::string> tables;
 
-  /// An element that the previous token's turn loads.
+  /// An element that the previous token's turn loads, or a value that it hands
+  /// on.
   struct Prefetch {
     mlir::Value placeholder;
     mlir::Value first;
     mlir::Value base;
     mlir::Value stride;
+    mlir::Value next = {};
   };
   llvm::SmallVector<Prefetch> prefetched;
 };

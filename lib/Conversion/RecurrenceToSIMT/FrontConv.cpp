@@ -1,0 +1,238 @@
+//===- FrontConv.cpp - a convolution in front of a token operand ----------===//
+
+#include "FrontConv.h"
+
+#include "../Common/ConvolveToken.h"
+#include "../Common/DeviceOps.h"
+#include "StepEvaluator.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace linattn;
+using namespace linattn::device;
+using namespace linattn::simt;
+
+FrontConv::FrontConv(const KernelSignature &signature,
+                     ArrayRef<GlobalTensor> tensors, ShortConvOp op)
+    : op(op), input(tensors[*signature.getOperand(op.getInput())]),
+      weight(tensors[*signature.getOperand(op.getWeight())]) {
+  if (Value operand = op.getBias())
+    bias = tensors[*signature.getOperand(operand)];
+  if (Value operand = op.getWindow()) {
+    if (std::optional<unsigned> index = signature.getOperand(operand))
+      window = tensors[*index];
+    else
+      fill = signature.getConstant(operand).getValueAsDouble();
+  }
+  for (unsigned target : signature.getFinalWindow(op))
+    finalWindows.push_back(tensors[target]);
+}
+
+/// Element `indices` of a tensor.
+static Value elementPointer(KernelFrame &frame, const GlobalTensor &tensor,
+                            ArrayRef<Value> indices) {
+  Value offset;
+  for (auto [i, index] : llvm::enumerate(indices)) {
+    Value part = i < tensor.strides.size()
+                     ? frame.mulI(index, tensor.strides[i])
+                     : index;
+    offset = offset ? frame.addI(offset, part) : part;
+  }
+  return frame.advance(tensor.pointer, tensor.type.getElementType(), offset);
+}
+
+static Value loadElementF32(KernelFrame &frame, const GlobalTensor &tensor,
+                            ArrayRef<Value> indices) {
+  return frame.toF32(frame.load(tensor.type.getElementType(),
+                                elementPointer(frame, tensor, indices)));
+}
+
+Value FrontConv::rowPointer(KernelFrame &frame, Value channel) const {
+  SmallVector<Value> indices = {frame.i64(0), channel};
+  if (!op.isPacked())
+    indices.insert(indices.begin(), frame.toI64(frame.sequence));
+  return elementPointer(frame, input, indices);
+}
+
+Value FrontConv::loadWeight(KernelFrame &frame, Value channel,
+                            int64_t j) const {
+  return loadElementF32(frame, weight, {channel, frame.i64(j)});
+}
+
+Value FrontConv::loadBias(KernelFrame &frame, Value channel) const {
+  return loadElementF32(frame, *bias, {channel});
+}
+
+Value FrontConv::windowPointer(KernelFrame &frame, Value channel,
+                               Value j) const {
+  return elementPointer(frame, *window,
+                        {frame.toI64(frame.sequence), channel, j});
+}
+
+Value FrontConv::loadWindow(KernelFrame &frame, Value channel, Value j) const {
+  if (!window)
+    return frame.f32(fill);
+  return frame.toF32(frame.load(window->type.getElementType(),
+                                windowPointer(frame, channel, j)));
+}
+
+Value FrontConv::loadInput(KernelFrame &frame, Value channel,
+                           Value token) const {
+  OpBuilder &builder = frame.builder;
+  Type element = input.type.getElementType();
+  Value isBefore = frame.isLess(token, frame.begin);
+  Value place =
+      frame.addI(arith::SubIOp::create(builder, frame.loc, token, frame.begin),
+                 frame.i64(getDepth()));
+  Value pointer = frame.advance(rowPointer(frame, channel), element,
+                                frame.mulI(token, tokenStride()));
+  // No branch, so that nothing waits for one load before the next.
+  if (window && window->type.getElementType() == element) {
+    Value before = windowPointer(frame, channel, place);
+    return frame.toF32(
+        frame.load(element, frame.select(isBefore, before, pointer)));
+  }
+  auto branch =
+      scf::IfOp::create(builder, frame.loc, TypeRange(builder.getF32Type()),
+                        isBefore, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, frame.loc, loadWindow(frame, channel, place));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, frame.loc,
+                       frame.toF32(frame.load(element, pointer)));
+  return branch.getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Elements of the operand
+//===----------------------------------------------------------------------===//
+
+/// The convolution at one channel of the token. Its inputs are carried from
+/// token to token, those before the first token come from the window.
+Value StepEvaluator::convolved(BlockArgument arg, const FrontConv &front,
+                               ArrayRef<Coord> at) {
+  RecurrenceOp op = frame.op;
+  Value operand = op.getTokens()[arg.getArgNumber()];
+  auto type = cast<RankedTensorType>(operand.getType());
+  unsigned headDim = op.getHeadDim();
+  ArrayRef<int64_t> inner = type.getShape().drop_front(headDim + 1);
+  int64_t perHead = 1;
+  for (int64_t size : inner)
+    perHead *= size;
+
+  Coord linear = linearize(at, inner);
+  SmallVector<Value> inputs;
+  if (!linear.isNumber())
+    inputs.push_back(linear.value);
+  Value channel = frame.hoisted(inputs, [&] {
+    Value first = frame.mulI(frame.operandHead(type.getDimSize(headDim)),
+                             frame.i64(perHead));
+    return frame.addI(first, linear.isNumber() ? frame.i64(linear.number)
+                                               : frame.toI64(linear.value));
+  });
+  // Few tokens: registers hold the states, and nothing is kept for the next. A
+  // zero that only looks as if it came from the token keeps it in the loop.
+  if (frame.plan.decoding) {
+    Value zero = arith::SubIOp::create(
+        frame.builder, frame.loc,
+        emitOpaque(frame.builder, frame.loc, frame.token), frame.token);
+    channel = frame.addI(channel, zero);
+  }
+  auto invariant = [&](llvm::function_ref<Value()> build) {
+    return frame.hoisted({channel}, build);
+  };
+  SmallVector<Value> weights;
+  for (int64_t j : llvm::seq(front.getWidth()))
+    weights.push_back(
+        invariant([&] { return front.loadWeight(frame, channel, j); }));
+  Value bias;
+  if (front.bias)
+    bias = invariant([&] { return front.loadBias(frame, channel); });
+  SmallVector<Value> values;
+  if (frame.isInvariant(channel))
+    values = carriedInputs(front, channel);
+  else
+    for (int64_t j : llvm::seq(front.getWidth()))
+      values.push_back(front.loadInput(
+          frame, channel,
+          frame.addI(frame.token, frame.i64(j - front.getDepth()))));
+  Value sum =
+      emitConvolution(frame, weights, values, bias, front.op.getActivation());
+  return frame.fromF32(sum, type.getElementType());
+}
+
+SmallVector<Value> StepEvaluator::carriedInputs(const FrontConv &front,
+                                                Value channel) {
+  OpBuilder &builder = frame.builder;
+  Value row = frame.hoisted({channel},
+                            [&] { return front.rowPointer(frame, channel); });
+  Value current =
+      prefetch(front.input.type.getElementType(), row, front.tokenStride());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointAfterValue(current);
+  Value next = frame.toF32(current);
+  SmallVector<Value> values = {next};
+  for (int64_t j : llvm::reverse(llvm::seq(front.getDepth()))) {
+    builder.setInsertionPoint(frame.loop);
+    Value first = front.loadWindow(frame, channel, frame.i64(j));
+    builder.setInsertionPointToStart(frame.token.getParentBlock());
+    Value placeholder =
+        UnrealizedConversionCastOp::create(
+            builder, frame.loc, TypeRange(builder.getF32Type()), ValueRange())
+            .getResult(0);
+    prefetched.push_back({placeholder, first, {}, {}, next});
+    values.insert(values.begin(), placeholder);
+    next = placeholder;
+  }
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
+// Windows that remain
+//===----------------------------------------------------------------------===//
+
+void simt::storeFinalWindow(KernelFrame &frame, const FrontConv &front,
+                            RankedTensorType operand, Value slice) {
+  OpBuilder &builder = frame.builder;
+  Location loc = frame.loc;
+  unsigned headDim = front.op.isPacked() ? 1 : 2;
+  int64_t heads = operand.getDimSize(headDim), channels = 1;
+  for (int64_t size : operand.getShape().drop_front(headDim + 1))
+    channels *= size;
+  auto isZero = [&](Value number) -> Value {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number,
+                                 frame.i32(0));
+  };
+  Value group = frame.i32(frame.op.getNumHeads() / heads);
+  Value inGroup = arith::RemUIOp::create(builder, loc, frame.head, group);
+  Value isOwner =
+      arith::AndIOp::create(builder, loc, isZero(slice), isZero(inGroup));
+  Value head = arith::DivUIOp::create(builder, loc, frame.head, group);
+  Value base = frame.mulI(frame.toI64(head), frame.i64(channels));
+  auto store = [&](Value channel) {
+    SmallVector<Value> inputs;
+    for (int64_t j : llvm::seq(front.getDepth()))
+      inputs.push_back(front.loadInput(
+          frame, channel,
+          frame.addI(frame.end, frame.i64(j - front.getDepth()))));
+    for (const GlobalTensor &tensor : front.finalWindows)
+      for (auto [j, input] : llvm::enumerate(inputs))
+        frame.store(frame.fromF32(input, tensor.type.getElementType()),
+                    elementPointer(
+                        frame, tensor,
+                        {frame.toI64(frame.sequence), channel, frame.i64(j)}));
+  };
+  int64_t threads = frame.plan.threads;
+  frame.when(isOwner, [&] {
+    for (int64_t first = 0; first < channels; first += threads) {
+      Value local = frame.addI(frame.thread, frame.i32(first));
+      Value inside = first + threads > channels
+                         ? frame.isLess(local, frame.i32(channels))
+                         : Value();
+      frame.when(inside, [&] { store(frame.addI(base, frame.toI64(local))); });
+    }
+  });
+}
