@@ -110,28 +110,73 @@ Value FrontConv::loadInput(KernelFrame &frame, Value channel,
 // Elements of the operand
 //===----------------------------------------------------------------------===//
 
-/// The convolution at one channel of the token. Its inputs are carried from
-/// token to token, those before the first token come from the window.
-Value StepEvaluator::convolved(BlockArgument arg, const FrontConv &front,
-                               ArrayRef<Coord> at) {
-  RecurrenceOp op = frame.op;
-  Value operand = op.getTokens()[arg.getArgNumber()];
-  auto type = cast<RankedTensorType>(operand.getType());
-  unsigned headDim = op.getHeadDim();
-  ArrayRef<int64_t> inner = type.getShape().drop_front(headDim + 1);
-  int64_t perHead = 1;
-  for (int64_t size : inner)
-    perHead *= size;
+static ArrayRef<int64_t> innerShape(BlockArgument arg) {
+  auto vector = dyn_cast<VectorType>(arg.getType());
+  return vector ? vector.getShape() : ArrayRef<int64_t>();
+}
 
-  Coord linear = linearize(at, inner);
-  SmallVector<Value> inputs;
-  if (!linear.isNumber())
-    inputs.push_back(linear.value);
-  Value channel = frame.hoisted(inputs, [&] {
-    Value first = frame.mulI(frame.operandHead(type.getDimSize(headDim)),
-                             frame.i64(perHead));
-    return frame.addI(first, linear.isNumber() ? frame.i64(linear.number)
-                                               : frame.toI64(linear.value));
+static int64_t countChannels(BlockArgument arg) {
+  int64_t channels = 1;
+  for (int64_t size : innerShape(arg))
+    channels *= size;
+  return channels;
+}
+
+void StepEvaluator::publishFronts() {
+  int64_t threads = frame.plan.threads, next = 0;
+  for (auto [arg, front] : fronts) {
+    int64_t channels = countChannels(arg);
+    int64_t slot = frontSlots[arg] = shared.allocate(channels);
+    // Threads of their own, as far as there are.
+    if (next + channels > threads)
+      next = 0;
+    for (int64_t first = 0; first < channels; first += threads) {
+      int64_t count = std::min(threads, channels - first);
+      Value local = frame.hoisted({}, [&]() -> Value {
+        Value own = frame.addI(frame.thread, frame.i32(first - next));
+        return arith::MaxSIOp::create(
+            frame.builder, frame.loc,
+            frame.minI(own, frame.i32(first + count - 1)), frame.i32(first));
+      });
+      Value inside;
+      if (count < threads)
+        inside = frame.hoisted({}, [&]() -> Value {
+          Value own = frame.addI(frame.thread, frame.i32(-next));
+          // Unsigned, so that one comparison does for both ends.
+          return arith::CmpIOp::create(frame.builder, frame.loc,
+                                       arith::CmpIPredicate::ult, own,
+                                       frame.i32(count));
+        });
+      frame.when(inside, [&, arg = arg, front = front] {
+        frame.store(frame.toF32(convolved(arg, *front, local)),
+                    shared.address(slot, local), sizeof(float));
+      });
+    }
+    next = channels < threads ? next + channels : 0;
+  }
+  if (!fronts.empty())
+    frame.barrier();
+}
+
+Value StepEvaluator::convolvedElement(BlockArgument arg, ArrayRef<Coord> at) {
+  Value place = toValue(linearize(at, innerShape(arg)));
+  Value element =
+      frame.load(frame.builder.getF32Type(),
+                 shared.address(frontSlots.lookup(arg), place), sizeof(float));
+  return frame.fromF32(element, getElementTypeOrSelf(arg.getType()));
+}
+
+/// The inputs are carried from token to token, those before the first come from
+/// the window. Rounded where a kernel of its own would round.
+Value StepEvaluator::convolved(BlockArgument arg, const FrontConv &front,
+                               Value local) {
+  int64_t heads =
+      cast<RankedTensorType>(frame.op.getTokens()[arg.getArgNumber()].getType())
+          .getDimSize(frame.op.getHeadDim());
+  Value channel = frame.hoisted({local}, [&] {
+    return frame.addI(
+        frame.mulI(frame.operandHead(heads), frame.i64(countChannels(arg))),
+        frame.toI64(local));
   });
   // Few tokens: registers hold the states, and nothing is kept for the next. A
   // zero that only looks as if it came from the token keeps it in the loop.
@@ -161,7 +206,7 @@ Value StepEvaluator::convolved(BlockArgument arg, const FrontConv &front,
           frame.addI(frame.token, frame.i64(j - front.getDepth()))));
   Value sum =
       emitConvolution(frame, weights, values, bias, front.op.getActivation());
-  return frame.fromF32(sum, type.getElementType());
+  return frame.fromF32(sum, getElementTypeOrSelf(arg.getType()));
 }
 
 SmallVector<Value> StepEvaluator::carriedInputs(const FrontConv &front,

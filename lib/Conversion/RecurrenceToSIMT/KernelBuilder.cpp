@@ -259,6 +259,7 @@ void KernelBuilder::publishKeys(ArrayRef<Operation *> order) {
 void KernelBuilder::emitToken() {
   // Reads before the update that ends their version: fewer registers.
   SmallVector<Operation *> order = scheduleStep(*op.getBody());
+  evaluator.publishFronts();
   publishKeys(order);
   for (Operation *inner : order)
     if (isa<DecayOp, ReadOp, WriteOp>(inner))

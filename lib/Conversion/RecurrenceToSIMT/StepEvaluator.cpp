@@ -59,8 +59,8 @@ Value StepEvaluator::compute(Value value, ArrayRef<Coord> at) {
 //===----------------------------------------------------------------------===//
 
 Value StepEvaluator::loadArgument(BlockArgument arg, ArrayRef<Coord> at) {
-  if (const FrontConv *front = fronts.lookup(arg))
-    return convolved(arg, *front, at);
+  if (frontSlots.contains(arg))
+    return convolvedElement(arg, at);
   const GlobalTensor &tensor = tensors.find(arg)->second;
   RecurrenceOp op = frame.op;
   bool isToken = arg.getArgNumber() < op.getTokens().size();

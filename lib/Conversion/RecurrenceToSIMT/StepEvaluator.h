@@ -46,8 +46,11 @@ public:
   }
   /// A token argument that a convolution makes; `front` outlives this.
   void bind(mlir::BlockArgument argument, const FrontConv &front) {
-    fronts[argument] = &front;
+    fronts.push_back({argument, &front});
   }
+  /// Convolves the token, each channel of the head once, into shared memory.
+  /// Before anything else of a token.
+  void publishFronts();
   /// This thread's element of a read, the same in all lanes.
   void bindRead(ReadOp op, mlir::Value element) { reads[op] = element; }
 
@@ -78,8 +81,11 @@ private:
   mlir::Value loadArgument(mlir::BlockArgument arg, llvm::ArrayRef<Coord> at);
   mlir::Value prefetch(mlir::Type type, mlir::Value base, mlir::Value stride);
   // Arguments that a convolution makes (FrontConv.cpp).
+  /// Channel `local` (i32) of the head.
   mlir::Value convolved(mlir::BlockArgument arg, const FrontConv &front,
-                        llvm::ArrayRef<Coord> at);
+                        mlir::Value local);
+  mlir::Value convolvedElement(mlir::BlockArgument arg,
+                               llvm::ArrayRef<Coord> at);
   llvm::SmallVector<mlir::Value> carriedInputs(const FrontConv &front,
                                                mlir::Value channel);
   // Values of operations.
@@ -127,7 +133,8 @@ private:
   const llvm::DenseSet<mlir::Value> &dependent;
 
   llvm::DenseMap<mlir::Value, GlobalTensor> tensors;
-  llvm::DenseMap<mlir::Value, const FrontConv *> fronts;
+  llvm::SmallVector<std::pair<mlir::BlockArgument, const FrontConv *>> fronts;
+  llvm::DenseMap<mlir::Value, int64_t> frontSlots;
   llvm::DenseMap<mlir::Operation *, mlir::Value> reads;
   std::map<Key, mlir::Value> known;
   std::map<std::pair<int64_t, int64_t>, mlir::Value> threadElements;
