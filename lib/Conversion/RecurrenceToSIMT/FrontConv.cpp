@@ -123,7 +123,14 @@ static int64_t countChannels(BlockArgument arg) {
 }
 
 void StepEvaluator::publishFronts() {
+  if (fronts.empty())
+    return;
   int64_t threads = frame.plan.threads, next = 0;
+  // Few tokens: registers hold the states, and nothing is kept for the next
+  // token, no address either.
+  Value thread = frame.thread;
+  if (frame.plan.decoding)
+    thread = emitThreadIndexHere(frame.builder, frame.loc);
   for (auto [arg, front] : fronts) {
     int64_t channels = countChannels(arg);
     int64_t slot = frontSlots[arg] = shared.allocate(channels);
@@ -132,16 +139,16 @@ void StepEvaluator::publishFronts() {
       next = 0;
     for (int64_t first = 0; first < channels; first += threads) {
       int64_t count = std::min(threads, channels - first);
-      Value local = frame.hoisted({}, [&]() -> Value {
-        Value own = frame.addI(frame.thread, frame.i32(first - next));
+      Value local = frame.hoisted({thread}, [&]() -> Value {
+        Value own = frame.addI(thread, frame.i32(first - next));
         return arith::MaxSIOp::create(
             frame.builder, frame.loc,
             frame.minI(own, frame.i32(first + count - 1)), frame.i32(first));
       });
       Value inside;
       if (count < threads)
-        inside = frame.hoisted({}, [&]() -> Value {
-          Value own = frame.addI(frame.thread, frame.i32(-next));
+        inside = frame.hoisted({thread}, [&]() -> Value {
+          Value own = frame.addI(thread, frame.i32(-next));
           // Unsigned, so that one comparison does for both ends.
           return arith::CmpIOp::create(frame.builder, frame.loc,
                                        arith::CmpIPredicate::ult, own,
@@ -154,8 +161,7 @@ void StepEvaluator::publishFronts() {
     }
     next = channels < threads ? next + channels : 0;
   }
-  if (!fronts.empty())
-    frame.barrier();
+  frame.barrier();
 }
 
 Value StepEvaluator::convolvedElement(BlockArgument arg, ArrayRef<Coord> at) {
@@ -178,14 +184,6 @@ Value StepEvaluator::convolved(BlockArgument arg, const FrontConv &front,
         frame.mulI(frame.operandHead(heads), frame.i64(countChannels(arg))),
         frame.toI64(local));
   });
-  // Few tokens: registers hold the states, and nothing is kept for the next. A
-  // zero that only looks as if it came from the token keeps it in the loop.
-  if (frame.plan.decoding) {
-    Value zero = arith::SubIOp::create(
-        frame.builder, frame.loc,
-        emitOpaque(frame.builder, frame.loc, frame.token), frame.token);
-    channel = frame.addI(channel, zero);
-  }
   auto invariant = [&](llvm::function_ref<Value()> build) {
     return frame.hoisted({channel}, build);
   };
