@@ -26,7 +26,7 @@ KEY_HEADS, HEADS, D, W = 16, 32, 128, 4
 CHANNELS = {"q": KEY_HEADS * D, "k": KEY_HEADS * D, "v": HEADS * D}
 FUSED = {"separate": 0, "columns": 2, "all": 1}
 PREFILL = [(1, 32768), (4, 4096)]
-DECODE = [(1, 1), (32, 1), (128, 1), (256, 1), (128, 4)]
+DECODE = [(1, 1), (2, 1), (4, 1), (8, 1), (16, 1), (32, 1), (128, 1), (1, 4), (4, 4)]
 LIMIT = 6e-3
 
 

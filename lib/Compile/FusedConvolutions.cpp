@@ -49,6 +49,26 @@ static bool isLoadedOnce(ShortConvOp conv) {
   return false;
 }
 
+/// Heads of all sequences, and tokens of each, up to which a call of fused
+/// kernels is shorter on an H200 (132 multiprocessors; benchmarks/
+/// gpu_conv_fronts.py).
+static constexpr int64_t kFewHeads = 128;
+static constexpr int64_t kFewTokens = 4;
+
+bool FrontChoice::isFew(ShortConvOp conv) const {
+  auto recurrence = cast<RecurrenceOp>(getReader(conv));
+  auto type = cast<RankedTensorType>(conv.getInput().getType());
+  int64_t sequences = sizes.sequences, tokens = sizes.tokens;
+  if (!conv.isPacked()) {
+    if (!type.isDynamicDim(0))
+      sequences = type.getDimSize(0);
+    if (!type.isDynamicDim(1))
+      tokens = type.getDimSize(1);
+  }
+  return sequences != 0 && tokens != 0 && tokens <= kFewTokens &&
+         sequences * recurrence.getNumHeads() <= kFewHeads;
+}
+
 std::string FrontChoice::whyNot(ShortConvOp conv) const {
   std::string why = whyNoFront(conv);
   if (why.empty() && wanted == FuseConv::Columns && !isLoadedOnce(conv))
@@ -62,8 +82,9 @@ bool FrontChoice::take(ShortConvOp conv) {
     reason = std::move(why);
     return false;
   }
-  anyPossible = true;
-  bool taken = wanted ? *wanted != FuseConv::None : serial;
+  bool few = isFew(conv);
+  anyFew |= few;
+  bool taken = wanted ? *wanted != FuseConv::None : serial && few;
   anyTaken |= taken;
   return taken;
 }
@@ -77,7 +98,7 @@ LogicalResult FrontChoice::check() {
 }
 
 bool FrontChoice::setSerial() {
-  if (serial || wanted || !anyPossible)
+  if (serial || wanted || !anyFew)
     return false;
   serial = true;
   return true;

@@ -3,12 +3,13 @@
 // Which convolutions of a function are computed by the kernel of the recurrence
 // that reads them, and which by a launch of their own:
 //
-//   token-serial   all that can be: blocks that share a head's keys compute
-//                  their convolution again, which is nothing beside the states
-//                  that they move, and a call saves launches
-//   in chunks      none: see docs/Rationale.md for what was measured
+//   token-serial   all that can be, if the calls are told to be a few tokens of
+//                  so few heads that all of them run at once: a call saves the
+//                  launches. More heads wait for each other, and a convolution
+//                  before each of them takes longer than the launches did
+//   in chunks      none
 //
-// A plan may say something else (fuse-conv).
+// A plan may say something else (fuse-conv); docs/Rationale.md has the figures.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +25,8 @@ namespace linattn {
 class FrontChoice {
 public:
   /// `wanted` as the plan says.
-  FrontChoice(std::optional<FuseConv> wanted, bool serial)
-      : wanted(wanted), serial(serial) {}
+  FrontChoice(std::optional<FuseConv> wanted, bool serial, CallSizes sizes)
+      : wanted(wanted), serial(serial), sizes(sizes) {}
 
   bool take(ShortConvOp conv);
   /// Fails, with an error at a convolution, if the plan asks for fronts and
@@ -37,10 +38,13 @@ public:
 
 private:
   std::string whyNot(ShortConvOp conv) const;
+  /// Whether the sizes told say that launches are what a call takes.
+  bool isFew(ShortConvOp conv) const;
 
   std::optional<FuseConv> wanted;
   bool serial;
-  bool anyTaken = false, anyPossible = false;
+  CallSizes sizes;
+  bool anyTaken = false, anyFew = false;
   ShortConvOp refused;
   std::string reason;
 };

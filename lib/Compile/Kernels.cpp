@@ -227,7 +227,7 @@ static llvm::Expected<OwningOpRef<ModuleOp>>
 lowerInStages(ModuleOp module, StringRef function, const KernelOptions &options,
               std::optional<FuseConv> fuse, llvm::json::Object &description) {
   OwningOpRef<ModuleOp> isolated = isolateFunction(module, function);
-  FrontChoice choice(fuse, options.lowering == "serial");
+  FrontChoice choice(fuse, options.lowering == "serial", options.sizes);
   while (true) {
     FailureOr<Stages> stages =
         cutIntoStages(*isolated, function,

@@ -173,12 +173,13 @@ Value StepEvaluator::convolvedElement(BlockArgument arg, ArrayRef<Coord> at) {
 }
 
 /// The inputs are carried from token to token, those before the first come from
-/// the window. Rounded where a kernel of its own would round.
+/// the window. Rounded where a kernel of its own would round. The last token
+/// leaves the window that remains.
 Value StepEvaluator::convolved(BlockArgument arg, const FrontConv &front,
                                Value local) {
-  int64_t heads =
-      cast<RankedTensorType>(frame.op.getTokens()[arg.getArgNumber()].getType())
-          .getDimSize(frame.op.getHeadDim());
+  auto operand = cast<RankedTensorType>(
+      frame.op.getTokens()[arg.getArgNumber()].getType());
+  int64_t heads = operand.getDimSize(frame.op.getHeadDim());
   Value channel = frame.hoisted({local}, [&] {
     return frame.addI(
         frame.mulI(frame.operandHead(heads), frame.i64(countChannels(arg))),
@@ -202,6 +203,17 @@ Value StepEvaluator::convolved(BlockArgument arg, const FrontConv &front,
       values.push_back(front.loadInput(
           frame, channel,
           frame.addI(frame.token, frame.i64(j - front.getDepth()))));
+  if (!front.finalWindows.empty()) {
+    Value next = frame.addI(frame.token, frame.i64(1));
+    Value isLast = arith::CmpIOp::create(
+        frame.builder, frame.loc, arith::CmpIPredicate::eq, next, frame.end);
+    Value writes =
+        arith::AndIOp::create(frame.builder, frame.loc, isLast,
+                              ownsWindow(frame, operand));
+    frame.when(writes, [&] {
+      front.storeWindow(frame, channel, ArrayRef(values).drop_front());
+    });
+  }
   Value sum =
       emitConvolution(frame, weights, values, bias, front.op.getActivation());
   return frame.fromF32(sum, getElementTypeOrSelf(arg.getType()));
@@ -237,22 +249,39 @@ SmallVector<Value> StepEvaluator::carriedInputs(const FrontConv &front,
 // Windows that remain
 //===----------------------------------------------------------------------===//
 
-void simt::storeFinalWindow(KernelFrame &frame, const FrontConv &front,
-                            RankedTensorType operand, Value slice) {
+Value simt::ownsWindow(KernelFrame &frame, RankedTensorType operand) {
   OpBuilder &builder = frame.builder;
   Location loc = frame.loc;
-  unsigned headDim = front.op.isPacked() ? 1 : 2;
-  int64_t heads = operand.getDimSize(headDim), channels = 1;
-  for (int64_t size : operand.getShape().drop_front(headDim + 1))
-    channels *= size;
   auto isZero = [&](Value number) -> Value {
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number,
                                  frame.i32(0));
   };
+  int64_t heads = operand.getDimSize(frame.op.getHeadDim());
   Value group = frame.i32(frame.op.getNumHeads() / heads);
   Value inGroup = arith::RemUIOp::create(builder, loc, frame.head, group);
-  Value isOwner =
-      arith::AndIOp::create(builder, loc, isZero(slice), isZero(inGroup));
+  return arith::AndIOp::create(builder, loc, isZero(frame.slice),
+                               isZero(inGroup));
+}
+
+void FrontConv::storeWindow(KernelFrame &frame, Value channel,
+                            ArrayRef<Value> inputs) const {
+  for (const GlobalTensor &tensor : finalWindows)
+    for (auto [j, input] : llvm::enumerate(inputs))
+      frame.store(frame.fromF32(input, tensor.type.getElementType()),
+                  elementPointer(frame, tensor,
+                                 {frame.toI64(frame.sequence), channel,
+                                  frame.i64(j)}));
+}
+
+void simt::storeFinalWindow(KernelFrame &frame, const FrontConv &front,
+                            RankedTensorType operand) {
+  OpBuilder &builder = frame.builder;
+  Location loc = frame.loc;
+  unsigned headDim = frame.op.getHeadDim();
+  int64_t heads = operand.getDimSize(headDim), channels = 1;
+  for (int64_t size : operand.getShape().drop_front(headDim + 1))
+    channels *= size;
+  Value group = frame.i32(frame.op.getNumHeads() / heads);
   Value head = arith::DivUIOp::create(builder, loc, frame.head, group);
   Value base = frame.mulI(frame.toI64(head), frame.i64(channels));
   auto store = [&](Value channel) {
@@ -261,21 +290,17 @@ void simt::storeFinalWindow(KernelFrame &frame, const FrontConv &front,
       inputs.push_back(front.loadInput(
           frame, channel,
           frame.addI(frame.end, frame.i64(j - front.getDepth()))));
-    for (const GlobalTensor &tensor : front.finalWindows)
-      for (auto [j, input] : llvm::enumerate(inputs))
-        frame.store(frame.fromF32(input, tensor.type.getElementType()),
-                    elementPointer(
-                        frame, tensor,
-                        {frame.toI64(frame.sequence), channel, frame.i64(j)}));
+    front.storeWindow(frame, channel, inputs);
   };
   int64_t threads = frame.plan.threads;
-  frame.when(isOwner, [&] {
+  frame.when(ownsWindow(frame, operand), [&] {
     for (int64_t first = 0; first < channels; first += threads) {
       Value local = frame.addI(frame.thread, frame.i32(first));
       Value inside = first + threads > channels
                          ? frame.isLess(local, frame.i32(channels))
                          : Value();
-      frame.when(inside, [&] { store(frame.addI(base, frame.toI64(local))); });
+      frame.when(inside,
+                 [&] { store(frame.addI(base, frame.toI64(local))); });
     }
   });
 }

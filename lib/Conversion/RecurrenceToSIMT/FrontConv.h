@@ -42,16 +42,23 @@ struct FrontConv {
   mlir::Value loadInput(KernelFrame &frame, mlir::Value channel,
                         mlir::Value token) const;
 
+  /// Stores what remains: the last inputs, oldest first.
+  void storeWindow(KernelFrame &frame, mlir::Value channel,
+                   llvm::ArrayRef<mlir::Value> inputs) const;
+
 private:
   mlir::Value windowPointer(KernelFrame &frame, mlir::Value channel,
                             mlir::Value j) const;
 };
 
-/// Writes the window that remains of a convolution in front. One of the blocks
-/// that read it does: the first slice (`slice` is the block's) of the first of
-/// the heads that share `operand`'s.
+/// Whether this block writes the window that remains of what becomes `operand`:
+/// the first slice of the first of the heads that share the operand's.
+mlir::Value ownsWindow(KernelFrame &frame, mlir::RankedTensorType operand);
+
+/// Writes the window that remains of a convolution in front, in its block, from
+/// memory: where a sequence's last token is convolved it is at hand.
 void storeFinalWindow(KernelFrame &frame, const FrontConv &front,
-                      mlir::RankedTensorType operand, mlir::Value slice);
+                      mlir::RankedTensorType operand);
 
 } // namespace linattn::simt
 

@@ -46,12 +46,7 @@ LogicalResult KernelBuilder::run(Operation *module, StringRef name) {
   Value valid = frame.isLess(frame.toI64(frame.sequence), numSequences);
   frame.when(valid, [&] {
     emitBounds();
-    // Convolutions know nothing of slots: their windows are written for all.
     emitSlot();
-    for (auto [front, operand] : llvm::zip_equal(fronts, fronted))
-      if (!front.finalWindows.empty())
-        storeFinalWindow(frame, front,
-                         cast<RankedTensorType>(operand.getType()), slice);
   });
   return shared.finish(module);
 }
@@ -82,6 +77,19 @@ void KernelBuilder::emitSlot() {
       arith::CmpIOp::create(builder, frame.loc, arith::CmpIPredicate::ne,
                             stateRow, frame.i64(op.getPaddingSlot()));
   frame.when(used, [&] { emitSequence(); });
+  if (fronts.empty())
+    return;
+  // Convolutions know nothing of slots: their windows are written for all.
+  Value unused =
+      arith::CmpIOp::create(builder, frame.loc, arith::CmpIPredicate::eq,
+                            stateRow, frame.i64(op.getPaddingSlot()));
+  frame.when(unused, [&] { storeWindows(); });
+}
+
+void KernelBuilder::storeWindows() {
+  for (auto [front, operand] : llvm::zip_equal(fronts, fronted))
+    if (!front.finalWindows.empty())
+      storeFinalWindow(frame, front, cast<RankedTensorType>(operand.getType()));
 }
 
 /// Block index = (sequence * H + head) * slices + slice.
@@ -95,7 +103,7 @@ void KernelBuilder::emitPosition() {
             arith::RemUIOp::create(builder, loc, a, divisor)};
   };
   Value rest;
-  std::tie(rest, slice) = divide(emitBlockIndex(builder, loc), plan.slices);
+  std::tie(rest, frame.slice) = divide(emitBlockIndex(builder, loc), plan.slices);
   std::tie(frame.sequence, frame.head) = divide(rest, op.getNumHeads());
   frame.thread = emitThreadIndex(builder, loc);
   Value local;
@@ -103,7 +111,7 @@ void KernelBuilder::emitPosition() {
     std::tie(frame.lane, local) = divide(frame.thread, plan.width);
   else
     std::tie(local, frame.lane) = divide(frame.thread, plan.lanes);
-  frame.column = frame.addI(frame.mulI(slice, frame.i32(plan.width)), local);
+  frame.column = frame.addI(frame.mulI(frame.slice, frame.i32(plan.width)), local);
 }
 
 Value KernelBuilder::loadOffset(Value operand, Value at) {
@@ -172,6 +180,7 @@ void KernelBuilder::emitSequence() {
     builder.setInsertionPointToStart(branch.thenBlock());
     emitTokens(initial);
     builder.setInsertionPointToStart(branch.elseBlock());
+    storeWindows();
     scf::YieldOp::create(builder, frame.loc, initial);
   }
 

@@ -24,6 +24,8 @@ private:
   void bindArguments();
   void emitPosition();
   void emitBounds();
+  /// Windows that remain where no token is: those before.
+  void storeWindows();
   /// The sequence, if its slot is not padding.
   void emitSlot();
   void emitSequence();
@@ -55,7 +57,7 @@ private:
   /// Convolutions in front, and the operands that they become.
   llvm::SmallVector<FrontConv, 1> fronts;
   llvm::SmallVector<mlir::Value> fronted;
-  mlir::Value numSequences, slice;
+  mlir::Value numSequences;
   /// Row of the states of this sequence.
   mlir::Value stateRow;
   llvm::SmallVector<StateRowsBuilder> states;
