@@ -50,9 +50,9 @@ static bool isLoadedOnce(ShortConvOp conv) {
 }
 
 /// Heads of all sequences, and tokens of each, up to which a call of fused
-/// kernels is shorter on an H200 (132 multiprocessors; benchmarks/
-/// gpu_conv_fronts.py).
-static constexpr int64_t kFewHeads = 128;
+/// kernels was measured to be shorter: with twice as many heads it is longer
+/// (H200, 132 multiprocessors; benchmarks/gpu_conv_fronts.py).
+static constexpr int64_t kFewHeads = 512;
 static constexpr int64_t kFewTokens = 4;
 
 bool FrontChoice::isFew(ShortConvOp conv) const {

@@ -4,9 +4,9 @@
 // that reads them, and which by a launch of their own:
 //
 //   token-serial   all that can be, if the calls are told to be a few tokens of
-//                  so few heads that all of them run at once: a call saves the
-//                  launches. More heads wait for each other, and a convolution
-//                  before each of them takes longer than the launches did
+//                  few heads: a call saves the launches. Where many heads wait
+//                  for each other, the convolution before each of them takes
+//                  longer than the launches did
 //   in chunks      none
 //
 // A plan may say something else (fuse-conv); docs/Rationale.md has the figures.

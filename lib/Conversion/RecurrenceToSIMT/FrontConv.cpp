@@ -203,20 +203,20 @@ Value StepEvaluator::convolved(BlockArgument arg, const FrontConv &front,
       values.push_back(front.loadInput(
           frame, channel,
           frame.addI(frame.token, frame.i64(j - front.getDepth()))));
+  Value sum =
+      emitConvolution(frame, weights, values, bias, front.op.getActivation());
+  Value element = frame.fromF32(sum, getElementTypeOrSelf(arg.getType()));
   if (!front.finalWindows.empty()) {
     Value next = frame.addI(frame.token, frame.i64(1));
     Value isLast = arith::CmpIOp::create(
         frame.builder, frame.loc, arith::CmpIPredicate::eq, next, frame.end);
-    Value writes =
-        arith::AndIOp::create(frame.builder, frame.loc, isLast,
-                              ownsWindow(frame, operand));
+    Value writes = arith::AndIOp::create(frame.builder, frame.loc, isLast,
+                                         ownsWindow(frame, operand));
     frame.when(writes, [&] {
       front.storeWindow(frame, channel, ArrayRef(values).drop_front());
     });
   }
-  Value sum =
-      emitConvolution(frame, weights, values, bias, front.op.getActivation());
-  return frame.fromF32(sum, getElementTypeOrSelf(arg.getType()));
+  return element;
 }
 
 SmallVector<Value> StepEvaluator::carriedInputs(const FrontConv &front,
@@ -267,10 +267,10 @@ void FrontConv::storeWindow(KernelFrame &frame, Value channel,
                             ArrayRef<Value> inputs) const {
   for (const GlobalTensor &tensor : finalWindows)
     for (auto [j, input] : llvm::enumerate(inputs))
-      frame.store(frame.fromF32(input, tensor.type.getElementType()),
-                  elementPointer(frame, tensor,
-                                 {frame.toI64(frame.sequence), channel,
-                                  frame.i64(j)}));
+      frame.store(
+          frame.fromF32(input, tensor.type.getElementType()),
+          elementPointer(frame, tensor,
+                         {frame.toI64(frame.sequence), channel, frame.i64(j)}));
 }
 
 void simt::storeFinalWindow(KernelFrame &frame, const FrontConv &front,
@@ -299,8 +299,7 @@ void simt::storeFinalWindow(KernelFrame &frame, const FrontConv &front,
       Value inside = first + threads > channels
                          ? frame.isLess(local, frame.i32(channels))
                          : Value();
-      frame.when(inside,
-                 [&] { store(frame.addI(base, frame.toI64(local))); });
+      frame.when(inside, [&] { store(frame.addI(base, frame.toI64(local))); });
     }
   });
 }

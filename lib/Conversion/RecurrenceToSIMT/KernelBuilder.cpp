@@ -103,7 +103,8 @@ void KernelBuilder::emitPosition() {
             arith::RemUIOp::create(builder, loc, a, divisor)};
   };
   Value rest;
-  std::tie(rest, frame.slice) = divide(emitBlockIndex(builder, loc), plan.slices);
+  std::tie(rest, frame.slice) =
+      divide(emitBlockIndex(builder, loc), plan.slices);
   std::tie(frame.sequence, frame.head) = divide(rest, op.getNumHeads());
   frame.thread = emitThreadIndex(builder, loc);
   Value local;
@@ -111,7 +112,8 @@ void KernelBuilder::emitPosition() {
     std::tie(frame.lane, local) = divide(frame.thread, plan.width);
   else
     std::tie(local, frame.lane) = divide(frame.thread, plan.lanes);
-  frame.column = frame.addI(frame.mulI(frame.slice, frame.i32(plan.width)), local);
+  frame.column =
+      frame.addI(frame.mulI(frame.slice, frame.i32(plan.width)), local);
 }
 
 Value KernelBuilder::loadOffset(Value operand, Value at) {
