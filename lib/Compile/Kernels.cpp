@@ -1,9 +1,11 @@
 //===- Kernels.cpp - functions to PTX -------------------------------------===//
 
+#include "FusedConvolutions.h"
 #include "Stages.h"
 
 #include "linattn-c/Runtime.h"
 #include "linattn/Compile/Compile.h"
+#include "linattn/Conversion/Fronts.h"
 #include "linattn/Conversion/Passes.h"
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 #include "linattn/Dialect/LinAttn/Transforms/Passes.h"
@@ -26,7 +28,11 @@ static llvm::Error makeError(const Twine &message) {
 
 /// Whether the function is a short convolution, which has one form of kernel.
 static bool isShortConv(ModuleOp isolated) {
-  return isolated.walk([](ShortConvOp) { return WalkResult::interrupt(); })
+  return isolated
+      .walk([](ShortConvOp conv) {
+        return isPartOfFront(conv) ? WalkResult::advance()
+                                   : WalkResult::interrupt();
+      })
       .wasInterrupted();
 }
 
@@ -151,11 +157,11 @@ static OwningOpRef<ModuleOp> prepare(ModuleOp module, StringRef function,
   return isolated;
 }
 
-/// The gpu.module of a function, in the LLVM dialect; null if it does not
-/// compile.
+/// The gpu.module of a function, in the LLVM dialect, and whether it is of
+/// kernels on tiles; null if it does not compile.
 static OwningOpRef<ModuleOp> lowerToLLVM(ModuleOp module, StringRef function,
-                                         const KernelOptions &options) {
-  bool onTiles;
+                                         const KernelOptions &options,
+                                         bool &onTiles) {
   OwningOpRef<ModuleOp> copy = prepare(module, function, options, onTiles);
   NVVMPipelineOptions pipeline;
   pipeline.chip = options.chip;
@@ -181,15 +187,19 @@ static llvm::json::Object describe(gpu::GPUModuleOp kernels,
   return attr ? toJSON(attr) : llvm::json::Object();
 }
 
-/// The kernels of all stages in one gpu.module, and their description.
+/// The kernels of all stages in one gpu.module, and their description. Says
+/// whether a recurrence among them runs token by token.
 static llvm::Expected<OwningOpRef<ModuleOp>>
 lowerStages(Stages &stages, const KernelOptions &options,
-            llvm::json::Object &description) {
+            llvm::json::Object &description, bool &isSerial) {
+  isSerial = false;
   OwningOpRef<ModuleOp> result;
   SmallVector<llvm::json::Object> descriptions;
   for (const Stage &stage : stages.stages) {
+    bool onTiles;
     OwningOpRef<ModuleOp> lowered =
-        lowerToLLVM(*stage.module, stage.name, options);
+        lowerToLLVM(*stage.module, stage.name, options, onTiles);
+    isSerial |= !onTiles && !isShortConv(*stage.module);
     if (!lowered)
       return makeError("does not compile for " + options.chip);
     auto kernels = *lowered->getOps<gpu::GPUModuleOp>().begin();
@@ -212,29 +222,52 @@ lowerStages(Stages &stages, const KernelOptions &options,
   return result;
 }
 
+/// A function of several kernels; null if it has at most one.
+static llvm::Expected<OwningOpRef<ModuleOp>>
+lowerInStages(ModuleOp module, StringRef function, const KernelOptions &options,
+              std::optional<FuseConv> fuse, llvm::json::Object &description) {
+  OwningOpRef<ModuleOp> isolated = isolateFunction(module, function);
+  FrontChoice choice(fuse, options.lowering == "serial", options.sizes);
+  while (true) {
+    FailureOr<Stages> stages =
+        cutIntoStages(*isolated, function,
+                      [&](ShortConvOp conv) { return choice.take(conv); });
+    if (failed(stages) || failed(choice.check()))
+      return makeError("does not compile for " + options.chip);
+    if (stages->stages.empty())
+      return OwningOpRef<ModuleOp>();
+    bool isSerial;
+    auto lowered = lowerStages(*stages, options, description, isSerial);
+    // Only now is known that the recurrences have no chunk form.
+    if (lowered && isSerial && choice.setSerial())
+      continue;
+    return lowered;
+  }
+}
+
 llvm::Expected<CompiledKernel>
 linattn::compileKernel(ModuleOp module, StringRef function,
-                       const KernelOptions &options) {
-  if (llvm::Error error = checkPlan(options.plan))
+                       const KernelOptions &given) {
+  if (llvm::Error error = checkPlan(given.plan))
     return std::move(error);
+  KernelOptions options = given;
+  std::optional<FuseConv> fuse = takeFuseConv(options.plan);
   CompiledKernel result;
   OwningOpRef<ModuleOp> lowered;
-  FailureOr<Stages> stages = Stages();
-  if (module.lookupSymbol<func::FuncOp>(function))
-    stages = cutIntoStages(*isolateFunction(module, function), function);
-  if (failed(stages))
-    return makeError("does not compile for " + options.chip);
-  if (stages->stages.empty()) {
-    lowered = lowerToLLVM(module, function, options);
+  if (module.lookupSymbol<func::FuncOp>(function)) {
+    auto joined =
+        lowerInStages(module, function, options, fuse, result.description);
+    if (!joined)
+      return joined.takeError();
+    lowered = std::move(*joined);
+  }
+  if (!lowered) {
+    bool onTiles;
+    lowered = lowerToLLVM(module, function, options, onTiles);
     if (!lowered)
       return makeError("does not compile for " + options.chip);
     result.description =
         describe(*lowered->getOps<gpu::GPUModuleOp>().begin(), function);
-  } else {
-    auto joined = lowerStages(*stages, options, result.description);
-    if (!joined)
-      return joined.takeError();
-    lowered = std::move(*joined);
   }
   result.name = function.str();
   result.description["format"] = "linattn";

@@ -2,7 +2,8 @@
 //
 // A plan is made of options of the pipeline linattn-to-tile, and these are
 // checked here once, with their ranges: the pipeline's own parser names neither
-// and would take the options that are not the plan's.
+// and would take the options that are not the plan's. One is not the
+// pipeline's: fuse-conv says what of a function becomes a kernel of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,6 +81,8 @@ static constexpr PlanOption kOptions[] = {
     {"mma", "f32, tf32x3, bf16, f16 or bf16x2", isMma, Of::Both},
     {"hoist", "0 or 1", isFlag},
     {"segments", "from 1 (whole sequences) to 256", isSegments},
+    {"fuse-conv", "-1 (chosen), 0 (none), 1 (all) or 2 (value columns)",
+     isOneOf<-1, 0, 1, 2>},
     {"query-tile", "16, 32, 64, 128 or 256", isOneOf<16, 32, 64, 128, 256>,
      Of::Attention},
     {"key-tile", "16, 32, 64 or 128", isOneOf<16, 32, 64, 128>, Of::Attention},
@@ -142,6 +145,21 @@ llvm::Error linattn::checkPlan(StringRef plan) {
       return refuse(name + " is " + option->rule + ", got '" + value + "'");
   }
   return llvm::Error::success();
+}
+
+std::optional<FuseConv> linattn::takeFuseConv(std::string &plan) {
+  SmallVector<StringRef> words, others;
+  llvm::SplitString(plan, words);
+  std::optional<FuseConv> fuse;
+  for (StringRef word : words) {
+    auto [name, value] = word.split('=');
+    if (name != "fuse-conv")
+      others.push_back(word);
+    else if (value != "-1")
+      fuse = FuseConv(number(value).value_or(0));
+  }
+  plan = llvm::join(others, " ");
+  return fuse;
 }
 
 llvm::Error linattn::setSize(CallSizes &sizes, StringRef text) {

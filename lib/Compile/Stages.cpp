@@ -32,11 +32,14 @@ static Value withoutReshapes(Value value) {
 
 namespace {
 
-/// Makes the function of one stage.
+/// Makes the function of one stage. `fronts` are the convolutions that are no
+/// stages of their own.
 class StageBuilder {
 public:
-  StageBuilder(Stages &whole, Operation *op, Stage &stage)
-      : whole(whole), op(op), stage(stage), builder(op->getContext()) {}
+  StageBuilder(Stages &whole, const llvm::SetVector<Operation *> &fronts,
+               Operation *op, Stage &stage)
+      : whole(whole), fronts(fronts), op(op), stage(stage),
+        builder(op->getContext()) {}
 
   void run();
 
@@ -44,9 +47,10 @@ private:
   void materialize(Value value);
   void addArgument(Value value, Value root);
   std::string nameOf(Value root);
-  void addResults(Operation *copy);
+  void addResults();
 
   Stages &whole;
+  const llvm::SetVector<Operation *> &fronts;
   Operation *op;
   Stage &stage;
   OpBuilder builder;
@@ -96,7 +100,7 @@ void StageBuilder::materialize(Value value) {
     return;
   Value root = withoutReshapes(value);
   Operation *source = root.getDefiningOp();
-  if (source ? isKernel(source) : root == value)
+  if (source ? isKernel(source) && !fronts.contains(source) : root == value)
     return addArgument(value, root);
   Operation *defining = value.getDefiningOp();
   for (Value operand : defining->getOperands())
@@ -114,26 +118,34 @@ void StageBuilder::run() {
   getUsedValuesDefinedAbove(op->getRegions(), inputs);
   for (Value input : inputs)
     materialize(input);
-  addResults(builder.clone(*op, mapping));
+  builder.clone(*op, mapping);
+  addResults();
 }
 
-void StageBuilder::addResults(Operation *copy) {
+/// What is returned, or read later, of the operation and what is in front.
+void StageBuilder::addResults() {
   Operation *ret = whole.function.getBody().front().getTerminator();
   SmallVector<Value> returned;
-  for (auto [own, made] : llvm::zip(op->getResults(), copy->getResults())) {
+  auto add = [&](Value own) {
     int64_t times = llvm::count(ret->getOperands(), own);
     if (times == 0 && !own.use_empty())
       times = 1;
     stage.results.append(times, own);
-    returned.append(times, made);
-  }
+    returned.append(times, mapping.lookup(own));
+  };
+  llvm::for_each(op->getResults(), add);
+  for (Operation *front : fronts)
+    if (auto conv = cast<ShortConvOp>(front);
+        conv.getFinalWindow() && mapping.contains(conv.getFinalWindow()))
+      add(conv.getFinalWindow());
   func::ReturnOp::create(builder, op->getLoc(), returned);
   func.setFunctionType(builder.getFunctionType(
       func.getArgumentTypes(), ValueRange(returned).getTypes()));
 }
 
-FailureOr<Stages> linattn::cutIntoStages(ModuleOp isolated,
-                                         StringRef function) {
+FailureOr<Stages>
+linattn::cutIntoStages(ModuleOp isolated, StringRef function,
+                       llvm::function_ref<bool(ShortConvOp)> isInFront) {
   Stages whole;
   auto countKernels = [](Operation *root) {
     unsigned count = 0;
@@ -163,12 +175,16 @@ FailureOr<Stages> linattn::cutIntoStages(ModuleOp isolated,
              << " is a result of one of the function's recurrences, attentions "
                 "or convolutions, in its own shape, to become a result of a "
                 "kernel";
+  llvm::SetVector<Operation *> fronts;
+  for (auto conv : body.getOps<ShortConvOp>())
+    if (isInFront(conv))
+      fronts.insert(conv);
   for (Operation &op : body) {
-    if (!isKernel(&op))
+    if (!isKernel(&op) || fronts.contains(&op))
       continue;
     Stage stage;
     stage.name = (function + "_" + Twine(whole.stages.size())).str();
-    StageBuilder(whole, &op, stage).run();
+    StageBuilder(whole, fronts, &op, stage).run();
     whole.stages.push_back(std::move(stage));
   }
   return whole;

@@ -3,12 +3,14 @@
 // A function whose recurrences, attentions and short convolutions feed each
 // other is compiled one after another, each as a function of its own, and
 // becomes one artifact: launches in order, and scratch buffers for what only
-// later ones read.
+// later ones read. Convolutions may be computed by the kernel that reads them.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef LINATTN_LIB_COMPILE_STAGES_H
 #define LINATTN_LIB_COMPILE_STAGES_H
+
+#include "linattn/Dialect/LinAttn/IR/LinAttn.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -36,9 +38,12 @@ struct Stages {
 };
 
 /// Cuts a function of several such operations; no stages if it has at most one.
-/// Fails, with an error at the operation, for what no launch can do.
-mlir::FailureOr<Stages> cutIntoStages(mlir::ModuleOp isolated,
-                                      llvm::StringRef function);
+/// A convolution that `isInFront` says so of is part of the stage that reads it
+/// (linattn/Conversion/Fronts.h). Fails, with an error at the operation, for
+/// what no launch can do.
+mlir::FailureOr<Stages>
+cutIntoStages(mlir::ModuleOp isolated, llvm::StringRef function,
+              llvm::function_ref<bool(ShortConvOp)> isInFront);
 
 /// The description of the whole from those of its stages (docs/Artifacts.md).
 /// Sizes of one name are one size.

@@ -245,7 +245,10 @@ std::optional<RunOptions> runner::parseCommandLine(int argc, char **argv) {
     return std::nullopt;
   }
 
-  if (!options.plan.empty() && (!chunkwise || options.device == "cpu")) {
+  std::string ofChunks = options.plan;
+  takeFuseConv(ofChunks);
+  if (options.device == "cpu" ? !options.plan.empty()
+                              : !chunkwise && !ofChunks.empty()) {
     llvm::errs()
         << "linattn-run: error: --plan belongs to kernels in chunks "
            "(--device=sim or cuda, --lowering=chunkwise), got --device="

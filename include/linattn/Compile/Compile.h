@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,11 @@ struct KernelOptions {
 llvm::Error checkPlan(llvm::StringRef plan);
 /// Whether attention, or a recurrence, has all options of a plan.
 llvm::Error checkPlanKind(llvm::StringRef plan, bool attention);
+/// Which convolutions the kernel of the recurrence computes that reads them.
+enum class FuseConv { None = 0, All = 1, Columns = 2 };
+/// Takes fuse-conv, the option that token-serial kernels have too, out of a
+/// plan: none where it is to be chosen.
+std::optional<FuseConv> takeFuseConv(std::string &plan);
 
 /// Takes "B=1" (or N) or "T=8192"; an error that names what it is not.
 llvm::Error setSize(CallSizes &sizes, llvm::StringRef text);

@@ -310,8 +310,9 @@ void AttentionKernel::loadRows(ArrayRef<unsigned> operands, bool ofKeys,
     tile::LoadAsyncOp::create(
         builder, loc, memoryOf(operand), indices,
         ArrayRef<int64_t>{tokenDim, inner}, ValueRange{left, index(width)},
-        smem, uint64_t(alignmentOf(tensorOf(operand))), /*multicast=*/false,
-        uint64_t(ofKeys ? 1 : plan.group), uint64_t(stepOf(map, ofKeys)));
+        /*from=*/Value(), smem, uint64_t(alignmentOf(tensorOf(operand))),
+        /*multicast=*/false, uint64_t(ofKeys ? 1 : plan.group),
+        uint64_t(stepOf(map, ofKeys)));
   }
 }
 

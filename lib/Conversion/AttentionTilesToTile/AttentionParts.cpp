@@ -194,7 +194,8 @@ void AttentionKernel::combineParts(SmallVectorImpl<Value> &carried) {
     if (rank == 2)
       bounds.push_back(index(shape.back()));
     tile::LoadAsyncOp::create(builder, loc, buffer, slotIndices(slot, rank),
-                              slotDims(rank), bounds, smem, kAlign);
+                              slotDims(rank), bounds, /*from=*/Value(), smem,
+                              kAlign);
   }
   tile::ChannelCommitOp::create(builder, loc, channel, number);
   auto full = tile::ChannelWaitOp::create(builder, loc, TypeRange(tiles),

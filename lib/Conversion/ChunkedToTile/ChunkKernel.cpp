@@ -4,6 +4,8 @@
 
 #include "../Common/PackedTiles.h"
 
+#include "linattn/Conversion/Fronts.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -40,6 +42,12 @@ static int64_t alignmentOf(RankedTensorType type) {
 LogicalResult ChunkKernel::check(ChunkedOp op) {
   for (const TokenTile &token : getTokenTiles(op)) {
     RankedTensorType type = tensorOf(token.value);
+    if (ShortConvOp front = getFront(op.getTokens()[token.operand]);
+        front && type.getRank() != 2)
+      return front.emitOpError("is not computed in front of tiles: token "
+                               "operand ")
+             << token.operand << " has no vectors per token, which are rows of "
+             << "a tile (fuse-conv=0 gives it a launch of its own)";
     if (type.getRank() > 2)
       return op.emitOpError("has no form on tiles yet: token operand ")
              << token.operand << " has several rows per token that are not "
@@ -62,10 +70,15 @@ static int64_t storeAlignmentOf(RankedTensorType type) {
 
 void ChunkKernel::addAlignments(const KernelSignature &signature, ChunkedOp op,
                                 llvm::DenseMap<unsigned, int64_t> &alignments) {
-  for (const TokenTile &token : getTokenTiles(op))
-    if (tensorOf(token.value).getRank() == 2)
-      alignments[*signature.getOperand(op.getTokens()[token.operand])] =
-          alignmentOf(tensorOf(token.value));
+  for (const TokenTile &token : getTokenTiles(op)) {
+    if (tensorOf(token.value).getRank() != 2)
+      continue;
+    Value operand = op.getTokens()[token.operand];
+    ShortConvOp front = getFront(operand);
+    int64_t &bytes =
+        alignments[*signature.getOperand(front ? front.getInput() : operand)];
+    bytes = std::max(bytes, alignmentOf(tensorOf(token.value)));
+  }
   auto yield = op.getBlock()->getTerminator();
   for (unsigned number : llvm::seq(op.getNumOutputs())) {
     RankedTensorType type = tensorOf(yield->getOperand(number));
@@ -88,6 +101,9 @@ DictionaryAttr ChunkKernel::argumentAttrs(unsigned tensor) {
   // A state may be the caller's buffer of its own result.
   for (Value state : op.getStates())
     if (signature.getOperand(state) == tensor)
+      return {};
+  for (ShortConvOp front : signature.getFronts())
+    if (front.getWindow() && signature.getOperand(front.getWindow()) == tensor)
       return {};
   if (parameter.written)
     return {};
@@ -182,6 +198,8 @@ gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
     segment = index(0);
   }
 
+  // Convolutions know nothing of slots: their windows are written for all.
+  storeFinalWindows();
   stateRow = sequence;
   if (!op.getSlots()) {
     emitSequence();
@@ -300,6 +318,7 @@ void ChunkKernel::emitSequence() {
 
 void ChunkKernel::emitSegment() {
   loadParams();
+  loadFrontVectors();
   SmallVector<Value> initial, final;
   for (unsigned number : states)
     initial.push_back(loadState(number));
@@ -324,7 +343,8 @@ void ChunkKernel::createChannel() {
   for (const TokenTile &token : usedTokens)
     if (tensorOf(token.value).getRank() == 2) {
       asyncTokens.push_back(token);
-      tiles.push_back(emitter.getSharedType(token.value));
+      tiles.push_back(frontOf(token) ? getHaloType(token)
+                                     : emitter.getSharedType(token.value));
     }
   if (part == KernelPart::Chain)
     for (unsigned i : usedOffChain)
@@ -360,16 +380,17 @@ void ChunkKernel::emitOwnChunk() {
   head = arith::RemUIOp::create(builder, loc, rest, heads);
   Value slot = arith::DivUIOp::create(builder, loc, rest, heads);
   slice = index(0);
-  Value chunk;
-  findChunk(slot, chunk);
+  Value own;
+  findChunk(slot, own);
   emitBounds();
-  setChunk(chunk);
+  setChunk(own);
   Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
                                        rowsLeft, index(0));
   auto branch = scf::IfOp::create(builder, loc, exists, false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   loadParams();
+  loadFrontVectors();
   createChannel();
   loadTokens(index(0));
   for (auto [value, buffer] : llvm::zip(offChain, buffers)) {
@@ -392,6 +413,7 @@ SmallVector<Value> ChunkKernel::slotIndices(Value value, Value slot) {
 }
 
 void ChunkKernel::setChunk(Value i) {
+  chunk = i;
   Value done = arith::MulIOp::create(builder, loc, i, index(op.getChunk()));
   firstToken = arith::AddIOp::create(builder, loc, begin, done);
   rowsLeft = arith::SubIOp::create(builder, loc, length, done);
@@ -469,22 +491,27 @@ void ChunkKernel::loadTokens(Value i) {
     ResultRange tiles = acquired.getResults();
     for (auto [token, smem] :
          llvm::zip(asyncTokens, tiles.take_front(asyncTokens.size()))) {
+      if (frontOf(token)) {
+        loadWithHalo(token, smem, alignmentOf(tensorOf(token.value)));
+        continue;
+      }
       SmallVector<Value> indices = tokenIndices(token);
       int64_t inner = indices.size();
       indices.push_back(sliceBegin(token.value, 1));
       tile::LoadAsyncOp::create(
           builder, loc, tokenMemory(token), indices,
           ArrayRef<int64_t>{tokenDim, inner},
-          ValueRange{rowsLeft, sliceBound(token.value, 1)}, smem,
-          uint64_t(alignmentOf(tensorOf(token.value))));
+          ValueRange{rowsLeft, sliceBound(token.value, 1)}, /*from=*/Value(),
+          smem, uint64_t(alignmentOf(tensorOf(token.value))));
     }
     if (part == KernelPart::Chain) {
       Value slot = arith::AddIOp::create(builder, loc, slotBase, i);
       for (auto [i, smem] :
            llvm::zip(usedOffChain, tiles.drop_front(asyncTokens.size())))
-        tile::LoadAsyncOp::create(
-            builder, loc, buffers[i], slotIndices(offChain[i], slot),
-            slotDims(offChain[i]), ValueRange{}, smem, uint64_t(16));
+        tile::LoadAsyncOp::create(builder, loc, buffers[i],
+                                  slotIndices(offChain[i], slot),
+                                  slotDims(offChain[i]), ValueRange{},
+                                  /*from=*/Value(), smem, uint64_t(16));
     }
     tile::ChannelCommitOp::create(builder, loc, channel, i);
   }
@@ -505,7 +532,13 @@ void ChunkKernel::loadTokens(Value i) {
     ResultRange tiles = full.getResults();
     for (auto [token, smem] :
          llvm::zip(asyncTokens, tiles.take_front(asyncTokens.size())))
-      emitter.bindShared(token.value, smem);
+      if (frontOf(token))
+        emitter.bindMaker(token.value, [this, token = token,
+                                        smem = Value(smem)](bool transposed) {
+          return convolve(token, smem, transposed);
+        });
+      else
+        emitter.bindShared(token.value, smem);
     if (part == KernelPart::Chain)
       for (auto [i, smem] :
            llvm::zip(usedOffChain, tiles.drop_front(asyncTokens.size())))

@@ -81,6 +81,31 @@ private:
   Value tokenMemory(const TokenTile &token);
   llvm::SmallVector<mlir::Value> tokenIndices(const TokenTile &token);
   void loadParams();
+
+  // Convolutions in front (ChunkFronts.cpp).
+  struct FrontVectors {
+    llvm::SmallVector<Value> weights;
+    Value bias;
+  };
+  ShortConvOp frontOf(const TokenTile &token);
+  Value isFirstChunk();
+  /// The tile of a convolution's input: that of its result and a halo.
+  tile::SmemType getHaloType(const TokenTile &token);
+  Value firstChannel(const TokenTile &token);
+  Value loadChannels(const TokenTile &token, Value memory,
+                     llvm::ArrayRef<Value> indices, int64_t dim,
+                     mlir::Attribute layout);
+  Value loadWindow(const TokenTile &token, Value j, mlir::Attribute layout);
+  FrontVectors loadFrontVectors(const TokenTile &token, mlir::Attribute layout);
+  void loadFrontVectors();
+  void loadWithHalo(const TokenTile &token, Value smem, int64_t align);
+  Value initialSum(const TokenTile &token, const FrontVectors &vectors,
+                   bool transposed, Value positions);
+  Value convolve(const TokenTile &token, Value smem, bool transposed);
+  void storeFinalWindows();
+  void storeFinalWindow(const TokenTile &token);
+  Value finalInput(const TokenTile &token, int64_t j, mlir::Attribute lanes);
+
   Value loadState(unsigned number);
   /// What a segment's run from no state begins with: 0, or a transition's
   /// identity.
@@ -123,7 +148,8 @@ private:
   Value time, numSequences, sequence, segment, head, slice, stateRow;
   Value begin, length, channel, slotBase;
   Value firstChunk, endChunk, numChunks;
-  Value firstToken, rowsLeft;
+  Value chunk, firstToken, rowsLeft;
+  llvm::DenseMap<Value, FrontVectors> frontVectors;
   /// Tokens that the kernel needs; those whose tiles come through the channel.
   llvm::SmallVector<TokenTile> usedTokens, asyncTokens;
 };

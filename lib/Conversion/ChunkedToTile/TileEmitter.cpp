@@ -298,6 +298,10 @@ Value TileEmitter::makeUnmasked(Value value, bool transposed) {
     return getFragment(transpose.getInput(), !transposed);
   if (auto broadcast = dyn_cast_or_null<linalg::BroadcastOp>(inner))
     return broadcastFragment(broadcast, transposed);
+  if (auto maker = makers.find(value); maker != makers.end() &&
+                                       transposed == isTransposed(value) &&
+                                       !shareds.contains(value))
+    return maker->second(transposed);
   // What is held the other way round, or comes from memory, is read from there.
   if (!inner || shareds.contains(value) || transposed != isTransposed(value)) {
     Value smem = getShared(value);

@@ -24,6 +24,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Builders.h"
 
+#include <functional>
+
 namespace linattn::chunked_to_tile {
 
 /// What the operands of a product are rounded to.
@@ -42,6 +44,11 @@ public:
   void bindFragment(mlir::Value value, mlir::Value fragment);
   void bindShared(mlir::Value value, mlir::Value tile) {
     shareds[value] = tile;
+  }
+  /// A matrix that `make` gives as a fragment, transposed or not, when it is
+  /// asked for.
+  void bindMaker(mlir::Value value, std::function<mlir::Value(bool)> make) {
+    makers[value] = std::move(make);
   }
   void bindVector(mlir::Value value, mlir::Value vector) {
     vectors[{value, layoutOf(vector)}] = vector;
@@ -166,6 +173,7 @@ private:
   mlir::Value rows;
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> fragments;
   llvm::DenseMap<mlir::Value, mlir::Value> shareds, scalars, gateSums;
+  llvm::DenseMap<mlir::Value, std::function<mlir::Value(bool)>> makers;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> vectors;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, TwoFloat> prefixes;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> decays;

@@ -133,7 +133,11 @@ KernelFunction simt::createKernel(KernelCode &code, Operation *module,
   DictionaryAttr none = builder.getDictionaryAttr({});
   // A state may be the caller's buffer of its own result.
   llvm::DenseSet<unsigned> ofStates;
-  for (Value state : signature.getOp().getStates())
+  SmallVector<Value> states = signature.getOp().getStates();
+  for (ShortConvOp front : signature.getFronts())
+    if (front.getWindow())
+      states.push_back(front.getWindow());
+  for (Value state : states)
     if (std::optional<unsigned> index = signature.getOperand(state))
       ofStates.insert(*index);
   for (auto [i, tensor] : llvm::enumerate(signature.getTensors())) {

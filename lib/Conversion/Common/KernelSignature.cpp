@@ -3,6 +3,7 @@
 #include "KernelSignature.h"
 
 #include "linattn/Conversion/Destinations.h"
+#include "linattn/Conversion/Fronts.h"
 #include "linattn/Dialect/LinAttn/Transforms/Transitions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -107,13 +108,27 @@ FailureOr<KernelSignature> KernelSignature::get(func::FuncOp func) {
   if (!func.getBody().hasOneBlock())
     return func.emitOpError("has one block to become a kernel, got ")
            << func.getBody().getBlocks().size();
+  if (failed(signature.findOperations()) || failed(signature.addOperands()) ||
+      failed(signature.addResults()))
+    return failure();
+  return signature;
+}
+
+LogicalResult KernelSignature::findOperations() {
   for (Operation &inner : func.getBody().front().without_terminator()) {
-    if (SequenceOp recurrence = SequenceOp::dynCast(&inner)) {
-      if (signature.op)
+    if (isPartOfFront(&inner)) {
+      if (auto conv = dyn_cast<ShortConvOp>(inner)) {
+        if (std::string reason = whyNoFront(conv); !reason.empty())
+          return conv.emitOpError("is not computed in front of a kernel: ")
+                 << reason;
+        fronts.push_back(conv);
+      }
+    } else if (SequenceOp recurrence = SequenceOp::dynCast(&inner)) {
+      if (op)
         return inner.emitOpError(
             "is the second of its function: a kernel is one recurrence "
             "between arguments and results");
-      signature.op = recurrence;
+      op = recurrence;
     } else if (!makesConstantState(inner)) {
       if (!func.getOps<AttentionTilesOp>().empty())
         return inner.emitOpError(
@@ -126,32 +141,87 @@ FailureOr<KernelSignature> KernelSignature::get(func::FuncOp func) {
           "CPU)");
     }
   }
-  if (!signature.op)
+  if (!op)
     return func.emitOpError("has no linattn.recurrence to become a kernel");
-  if (failed(signature.addOperands()) || failed(signature.addResults()))
-    return failure();
-  return signature;
+  return success();
+}
+
+SmallVector<Value> KernelSignature::getInputs() const {
+  SmallVector<Value> inputs;
+  for (Value operand : op.getInputs())
+    if (!getFront(operand))
+      inputs.push_back(operand);
+  for (ShortConvOp front : fronts)
+    llvm::append_range(inputs, front->getOperands());
+  return inputs;
+}
+
+bool KernelSignature::isToken(Value argument) const {
+  return llvm::is_contained(op.getTokens(), argument) ||
+         llvm::any_of(fronts, [&](ShortConvOp front) {
+           return front.getInput() == argument;
+         });
+}
+
+bool KernelSignature::isWindow(Value argument) const {
+  return argument && llvm::any_of(fronts, [&](ShortConvOp front) {
+           return front.getWindow() == argument;
+         });
+}
+
+/// What lies beside each other for one of those that read an argument does for
+/// all of them.
+bool KernelSignature::isInnerContiguous(Value argument) const {
+  return llvm::any_of(
+             fronts,
+             [&](ShortConvOp front) { return front.getInput() == argument; }) ||
+         (llvm::is_contained(op.getInputs(), argument) &&
+          op.isInnerContiguous(argument));
+}
+
+Value KernelSignature::getLeadingToken() const {
+  Value token = op.getTokens()[0];
+  ShortConvOp front = getFront(token);
+  return front ? front.getInput() : token;
+}
+
+ArrayRef<unsigned> KernelSignature::getFinalWindow(ShortConvOp front) const {
+  auto it = windows.find(front);
+  return it == windows.end() ? ArrayRef<unsigned>() : it->second;
 }
 
 LogicalResult KernelSignature::addOperands() {
   // Arguments in the order of the function, so that the parameters follow it.
+  SmallVector<Value> inputs = getInputs();
   for (BlockArgument argument : func.getArguments()) {
-    if (!llvm::is_contained(op.getInputs(), argument))
+    if (!llvm::is_contained(inputs, argument))
       continue;
     operands[argument] = tensors.size();
     bool inPlace =
         op.getSlots() && llvm::is_contained(op.getStates(), argument);
     tensors.push_back({nameOf(argument),
                        cast<RankedTensorType>(argument.getType()),
-                       op.isInnerContiguous(argument), inPlace});
+                       isInnerContiguous(argument), inPlace});
   }
   // What a transition begins with is no parameter: kernels make it.
   llvm::SmallPtrSet<Value, 4> given;
   for (auto [i, state] : llvm::enumerate(op.getStates()))
     if (!isTransition(op.getOperation(), i))
       given.insert(state);
+  for (ShortConvOp front : fronts)
+    for (auto [i, operand] : llvm::enumerate(front->getOperands())) {
+      if (operands.contains(operand))
+        continue;
+      FloatAttr splat = isWindow(operand) ? getSplat(operand) : FloatAttr();
+      if (!splat)
+        return front->emitOpError()
+               << "operand " << i << " is an argument of the function"
+               << (isWindow(operand) ? " or filled with one number" : "")
+               << " to become a parameter of a kernel";
+      constants[operand] = splat;
+    }
   for (auto [i, operand] : llvm::enumerate(op.getInputs())) {
-    if (operands.contains(operand))
+    if (operands.contains(operand) || getFront(operand))
       continue;
     bool isState = llvm::is_contained(op.getStates(), operand);
     if (isState && !given.contains(operand))
@@ -183,6 +253,15 @@ LogicalResult KernelSignature::addResults() {
   auto ret = cast<func::ReturnOp>(func.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(ret.getOperands())) {
     auto result = dyn_cast<OpResult>(value);
+    auto front = value.getDefiningOp<ShortConvOp>();
+    if (front && front.getFinalWindow() == value &&
+        llvm::is_contained(fronts, front)) {
+      windows[front].push_back(tensors.size());
+      tensors.push_back({"out_" + std::to_string(i),
+                         cast<RankedTensorType>(value.getType()),
+                         /*contiguousInner=*/false, /*written=*/true});
+      continue;
+    }
     if (!result || result.getOwner() != op.getOperation())
       return ret.emitOpError()
              << "operand " << i
@@ -226,11 +305,15 @@ struct Describe {
 } // namespace
 
 StringRef KernelSignature::roleOf(Value argument) const {
-  if (llvm::is_contained(op.getTokens(), argument) ||
-      llvm::is_contained(op.getKeys(), argument))
+  if (isToken(argument) || llvm::is_contained(op.getKeys(), argument))
     return "token";
-  if (llvm::is_contained(op.getParams(), argument))
+  if (llvm::is_contained(op.getParams(), argument) ||
+      llvm::any_of(fronts, [&](ShortConvOp front) {
+        return front.getWeight() == argument || front.getBias() == argument;
+      }))
     return "parameter";
+  if (isWindow(argument))
+    return "state";
   if (llvm::is_contained(op.getStates(), argument))
     return op.getSlots() ? "state pool" : "state";
   if (argument == op.getSeqlens() || argument == op.getKvSeqlens())
@@ -245,19 +328,18 @@ Attribute KernelSignature::describeDim(Value argument, int64_t dim) const {
     return d.number(type.getDimSize(dim));
   // Tokens share their sequences and their time, whatever each calls them; keys
   // have a time of their own.
-  bool isKey = !llvm::is_contained(op.getTokens(), argument) &&
-               llvm::is_contained(op.getKeys(), argument);
+  bool isKey = !isToken(argument) && llvm::is_contained(op.getKeys(), argument);
   int64_t time = op.getHeadDim() - 1;
   if (isKey && dim == time)
     argument = op.getKeys()[0];
-  else if ((isKey || llvm::is_contained(op.getTokens(), argument)) &&
-           dim <= time)
-    argument = op.getTokens()[0];
-  bool perSequence = llvm::is_contained(op.getStates(), argument)
-                         ? !op.getSlots()
-                         : argument == op.getSlots();
+  else if ((isKey || isToken(argument)) && dim <= time)
+    argument = getLeadingToken();
+  bool perSequence =
+      isWindow(argument) || (llvm::is_contained(op.getStates(), argument)
+                                 ? !op.getSlots()
+                                 : argument == op.getSlots());
   if (perSequence && dim == 0 && !op.isPacked())
-    argument = op.getTokens()[0];
+    argument = getLeadingToken();
   auto names = func.getArgAttrOfType<ArrayAttr>(
       cast<BlockArgument>(argument).getArgNumber(), kArgDimsAttr);
   if (names && dim < (int64_t)names.size())
@@ -289,7 +371,7 @@ ArrayAttr KernelSignature::describeResultShape(unsigned number) const {
   Describe d{Builder(func.getContext())};
   auto type = cast<RankedTensorType>(op->getResult(number).getType());
   unsigned outputs = op.getNumOutputs(), states = op.getNumStates();
-  Value token = op.getTokens()[0];
+  Value token = getLeadingToken();
   unsigned time = op.getHeadDim() - 1;
   SmallVector<Attribute> dims;
   if (number < outputs || number >= outputs + states) {
@@ -312,6 +394,19 @@ ArrayAttr KernelSignature::describeResultShape(unsigned number) const {
   }
   for (unsigned dim = dims.size(); dim < type.getRank(); ++dim)
     dims.push_back(d.number(type.getDimSize(dim)));
+  return ArrayAttr::get(func.getContext(), dims);
+}
+
+ArrayAttr KernelSignature::describeWindowShape(ShortConvOp front) const {
+  Value window = front.getWindow();
+  if (isa<BlockArgument>(window))
+    return describeShape(window);
+  Describe d{Builder(func.getContext())};
+  SmallVector<Attribute> dims = {
+      op.isPacked() ? d.text("N") : describeDim(getLeadingToken(), 0)};
+  for (int64_t size :
+       cast<RankedTensorType>(window.getType()).getShape().drop_front())
+    dims.push_back(d.number(size));
   return ArrayAttr::get(func.getContext(), dims);
 }
 
@@ -350,8 +445,7 @@ KernelSignature::describe(const KernelDescription &description) const {
         d.field("name", d.text(nameOf(argument))),
         d.field("dtype", d.text(dtypeOf(type))),
         d.field("shape", describeShape(argument)),
-        d.field("strides",
-                describeStrides(type, op.isInnerContiguous(argument))),
+        d.field("strides", describeStrides(type, isInnerContiguous(argument))),
         d.field("role", d.text(roleOf(argument)))};
     addAlignment(fields, getOperand(argument));
     if (argument == op.getSlots())
@@ -361,6 +455,17 @@ KernelSignature::describe(const KernelDescription &description) const {
 
   auto ret = cast<func::ReturnOp>(func.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(ret.getOperands())) {
+    if (auto front = value.getDefiningOp<ShortConvOp>();
+        front && front != op.getOperation()) {
+      auto type = cast<RankedTensorType>(value.getType());
+      outputs.push_back(d.object(
+          {d.field("name", d.text("out_" + Twine(i))),
+           d.field("dtype", d.text(dtypeOf(type))),
+           d.field("shape", describeWindowShape(front)),
+           d.field("strides", describeStrides(type, /*contiguousInner=*/false)),
+           d.field("role", d.text("final state"))}));
+      continue;
+    }
     unsigned number = cast<OpResult>(value).getResultNumber();
     unsigned numOutputs = op.getNumOutputs(), states = op.getNumStates();
     auto type = cast<RankedTensorType>(value.getType());
@@ -418,7 +523,7 @@ KernelSignature::describe(const KernelDescription &description) const {
                                    d.field("size", d.text(size)),
                                    d.field("type", d.text("s64"))}));
 
-  std::string token = tensors[operands.lookup(op.getTokens()[0])].name;
+  std::string token = tensors[operands.lookup(getLeadingToken())].name;
   DictionaryAttr time =
       d.object({d.field("tensor", d.text(token)),
                 d.field("dimension", d.number(op.getHeadDim() - 1))});

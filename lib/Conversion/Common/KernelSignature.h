@@ -57,7 +57,10 @@ struct KernelDescription {
 };
 
 /// A function that is one recurrence, its chunk form, one attention or one
-/// short convolution between its arguments and its results.
+/// short convolution between its arguments and its results. In front of a
+/// recurrence short convolutions may stand (Fronts.h), which its kernel
+/// computes: their operands are parameters, and the windows that remain
+/// results.
 class KernelSignature {
 public:
   /// Refuses, with an error at the operation, functions of another form.
@@ -79,13 +82,27 @@ public:
     return results[number];
   }
 
+  /// The convolutions in front, in the order of the function.
+  llvm::ArrayRef<ShortConvOp> getFronts() const { return fronts; }
+  /// Where the window that remains of one goes.
+  llvm::ArrayRef<unsigned> getFinalWindow(ShortConvOp front) const;
+
   /// The description of the kernel: the plan, arguments, results, and its
   /// launch (docs/Artifacts.md).
   mlir::DictionaryAttr describe(const KernelDescription &description) const;
 
 private:
+  mlir::LogicalResult findOperations();
   mlir::LogicalResult addOperands();
   mlir::LogicalResult addResults();
+  /// What the operation and the convolutions in front read.
+  llvm::SmallVector<mlir::Value> getInputs() const;
+  bool isToken(mlir::Value argument) const;
+  bool isWindow(mlir::Value argument) const;
+  bool isInnerContiguous(mlir::Value argument) const;
+  /// The argument whose leading dimensions are those of all tokens.
+  mlir::Value getLeadingToken() const;
+  mlir::ArrayAttr describeWindowShape(ShortConvOp front) const;
   mlir::Attribute describeDim(mlir::Value argument, int64_t dim) const;
   mlir::ArrayAttr describeShape(mlir::Value argument) const;
   mlir::ArrayAttr describeResultShape(unsigned number) const;
@@ -101,6 +118,8 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> operands;
   llvm::DenseMap<mlir::Value, mlir::FloatAttr> constants;
   llvm::SmallVector<llvm::SmallVector<unsigned, 1>> results;
+  llvm::SmallVector<ShortConvOp> fronts;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<unsigned, 1>> windows;
 };
 
 /// Lowers each function that has a body to its kernels, and marks the module as

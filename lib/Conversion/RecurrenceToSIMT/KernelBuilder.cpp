@@ -4,6 +4,7 @@
 
 #include "../Common/DeviceOps.h"
 
+#include "linattn/Conversion/Fronts.h"
 #include "linattn/Conversion/StepSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,24 +40,56 @@ LogicalResult KernelBuilder::run(Operation *module, StringRef name) {
   tensors = std::move(kernel.tensors);
   frame.time = kernel.time;
   numSequences = kernel.numSequences;
-  for (auto [arg, operand] : llvm::zip(op.getTokenArgs(), op.getTokens()))
-    evaluator.bind(arg, tensors[*signature.getOperand(operand)]);
-  for (auto [arg, operand] : llvm::zip(op.getParamArgs(), op.getParams()))
-    evaluator.bind(arg, tensors[*signature.getOperand(operand)]);
+  bindArguments();
   emitPosition();
   shared.begin((name + "_shared").str());
   Value valid = frame.isLess(frame.toI64(frame.sequence), numSequences);
   frame.when(valid, [&] {
-    stateRow = frame.sequence;
-    if (!op.getSlots())
-      return emitSequence();
-    stateRow = loadOffset(op.getSlots(), frame.sequence);
-    Value used =
-        arith::CmpIOp::create(builder, frame.loc, arith::CmpIPredicate::ne,
-                              stateRow, frame.i64(op.getPaddingSlot()));
-    frame.when(used, [&] { emitSequence(); });
+    emitBounds();
+    emitSlot();
   });
   return shared.finish(module);
+}
+
+void KernelBuilder::bindArguments() {
+  // The evaluator keeps their addresses.
+  fronts.reserve(signature.getFronts().size());
+  for (auto [arg, operand] : llvm::zip(op.getTokenArgs(), op.getTokens())) {
+    ShortConvOp conv = getFront(operand);
+    if (!conv) {
+      evaluator.bind(arg, tensors[*signature.getOperand(operand)]);
+      continue;
+    }
+    fronts.emplace_back(signature, tensors, conv);
+    fronted.push_back(operand);
+    evaluator.bind(arg, fronts.back());
+  }
+  for (auto [arg, operand] : llvm::zip(op.getParamArgs(), op.getParams()))
+    evaluator.bind(arg, tensors[*signature.getOperand(operand)]);
+}
+
+void KernelBuilder::emitSlot() {
+  stateRow = frame.sequence;
+  if (!op.getSlots())
+    return emitSequence();
+  stateRow = loadOffset(op.getSlots(), frame.sequence);
+  Value used =
+      arith::CmpIOp::create(builder, frame.loc, arith::CmpIPredicate::ne,
+                            stateRow, frame.i64(op.getPaddingSlot()));
+  frame.when(used, [&] { emitSequence(); });
+  if (fronts.empty())
+    return;
+  // Convolutions know nothing of slots: their windows are written for all.
+  Value unused =
+      arith::CmpIOp::create(builder, frame.loc, arith::CmpIPredicate::eq,
+                            stateRow, frame.i64(op.getPaddingSlot()));
+  frame.when(unused, [&] { storeWindows(); });
+}
+
+void KernelBuilder::storeWindows() {
+  for (auto [front, operand] : llvm::zip_equal(fronts, fronted))
+    if (!front.finalWindows.empty())
+      storeFinalWindow(frame, front, cast<RankedTensorType>(operand.getType()));
 }
 
 /// Block index = (sequence * H + head) * slices + slice.
@@ -69,7 +102,9 @@ void KernelBuilder::emitPosition() {
     return {arith::DivUIOp::create(builder, loc, a, divisor),
             arith::RemUIOp::create(builder, loc, a, divisor)};
   };
-  auto [rest, slice] = divide(emitBlockIndex(builder, loc), plan.slices);
+  Value rest;
+  std::tie(rest, frame.slice) =
+      divide(emitBlockIndex(builder, loc), plan.slices);
   std::tie(frame.sequence, frame.head) = divide(rest, op.getNumHeads());
   frame.thread = emitThreadIndex(builder, loc);
   Value local;
@@ -77,7 +112,8 @@ void KernelBuilder::emitPosition() {
     std::tie(frame.lane, local) = divide(frame.thread, plan.width);
   else
     std::tie(local, frame.lane) = divide(frame.thread, plan.lanes);
-  frame.column = frame.addI(frame.mulI(slice, frame.i32(plan.width)), local);
+  frame.column =
+      frame.addI(frame.mulI(frame.slice, frame.i32(plan.width)), local);
 }
 
 Value KernelBuilder::loadOffset(Value operand, Value at) {
@@ -111,7 +147,7 @@ static Value rowStride(const GlobalTensor &tensor) {
   return tensor.strides.back();
 }
 
-void KernelBuilder::emitSequence() {
+void KernelBuilder::emitBounds() {
   frame.begin = frame.i64(0);
   frame.end = frame.time;
   if (op.isPacked()) {
@@ -119,6 +155,9 @@ void KernelBuilder::emitSequence() {
     Value next = frame.addI(frame.sequence, frame.i32(1));
     frame.end = loadOffset(op.getSeqlens(), next);
   }
+}
+
+void KernelBuilder::emitSequence() {
   SmallVector<Value> initial;
   for (auto [i, state] : llvm::enumerate(op.getStates())) {
     StateRows rows;
@@ -143,6 +182,7 @@ void KernelBuilder::emitSequence() {
     builder.setInsertionPointToStart(branch.thenBlock());
     emitTokens(initial);
     builder.setInsertionPointToStart(branch.elseBlock());
+    storeWindows();
     scf::YieldOp::create(builder, frame.loc, initial);
   }
 
@@ -230,6 +270,7 @@ void KernelBuilder::publishKeys(ArrayRef<Operation *> order) {
 void KernelBuilder::emitToken() {
   // Reads before the update that ends their version: fewer registers.
   SmallVector<Operation *> order = scheduleStep(*op.getBody());
+  evaluator.publishFronts();
   publishKeys(order);
   for (Operation *inner : order)
     if (isa<DecayOp, ReadOp, WriteOp>(inner))

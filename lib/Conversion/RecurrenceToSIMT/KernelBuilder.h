@@ -21,7 +21,13 @@ public:
   int64_t getSharedBytes() const { return shared.getBytes(); }
 
 private:
+  void bindArguments();
   void emitPosition();
+  void emitBounds();
+  /// Windows that remain where no token is: those before.
+  void storeWindows();
+  /// The sequence, if its slot is not padding.
+  void emitSlot();
   void emitSequence();
   void emitTokens(llvm::ArrayRef<mlir::Value> initial);
   void emitToken();
@@ -48,6 +54,9 @@ private:
   StepEvaluator evaluator;
 
   llvm::SmallVector<GlobalTensor> tensors;
+  /// Convolutions in front, and the operands that they become.
+  llvm::SmallVector<FrontConv, 1> fronts;
+  llvm::SmallVector<mlir::Value> fronted;
   mlir::Value numSequences;
   /// Row of the states of this sequence.
   mlir::Value stateRow;

@@ -32,7 +32,7 @@ public:
   const KernelPlan &plan;
 
   // Indices in i32, sizes and token positions in i64.
-  mlir::Value thread, lane, column;
+  mlir::Value thread, lane, column, slice;
   mlir::Value sequence, head, time;
   mlir::Value begin, end;
 

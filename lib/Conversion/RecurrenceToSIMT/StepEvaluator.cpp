@@ -59,6 +59,8 @@ Value StepEvaluator::compute(Value value, ArrayRef<Coord> at) {
 //===----------------------------------------------------------------------===//
 
 Value StepEvaluator::loadArgument(BlockArgument arg, ArrayRef<Coord> at) {
+  if (frontSlots.contains(arg))
+    return convolvedElement(arg, at);
   const GlobalTensor &tensor = tensors.find(arg)->second;
   RecurrenceOp op = frame.op;
   bool isToken = arg.getArgNumber() < op.getTokens().size();
@@ -128,6 +130,10 @@ Operation *StepEvaluator::finish() {
   for (const Prefetch &item : prefetched) {
     Type type = item.placeholder.getType();
     firsts.push_back(item.first);
+    if (item.next) {
+      nexts.push_back(item.next);
+      continue;
+    }
     nexts.push_back(frame.load(
         type, frame.advance(item.base, type, frame.mulI(next, item.stride))));
   }

@@ -9,6 +9,7 @@
 #ifndef LINATTN_CONVERSION_RECURRENCETOSIMT_STEPEVALUATOR_H
 #define LINATTN_CONVERSION_RECURRENCETOSIMT_STEPEVALUATOR_H
 
+#include "FrontConv.h"
 #include "SharedMemory.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -43,6 +44,13 @@ public:
   void bind(mlir::BlockArgument argument, GlobalTensor tensor) {
     tensors[argument] = std::move(tensor);
   }
+  /// A token argument that a convolution makes; `front` outlives this.
+  void bind(mlir::BlockArgument argument, const FrontConv &front) {
+    fronts.push_back({argument, &front});
+  }
+  /// Convolves the token, each channel of the head once, into shared memory.
+  /// Before anything else of a token.
+  void publishFronts();
   /// This thread's element of a read, the same in all lanes.
   void bindRead(ReadOp op, mlir::Value element) { reads[op] = element; }
 
@@ -72,6 +80,14 @@ private:
   // Arguments of the step.
   mlir::Value loadArgument(mlir::BlockArgument arg, llvm::ArrayRef<Coord> at);
   mlir::Value prefetch(mlir::Type type, mlir::Value base, mlir::Value stride);
+  // Arguments that a convolution makes (FrontConv.cpp).
+  /// Channel `local` (i32) of the head.
+  mlir::Value convolved(mlir::BlockArgument arg, const FrontConv &front,
+                        mlir::Value local);
+  mlir::Value convolvedElement(mlir::BlockArgument arg,
+                               llvm::ArrayRef<Coord> at);
+  llvm::SmallVector<mlir::Value> carriedInputs(const FrontConv &front,
+                                               mlir::Value channel);
   // Values of operations.
   mlir::Value constant(mlir::Operation *op, llvm::ArrayRef<Coord> at);
   mlir::Value elementwise(mlir::Operation *op, unsigned result,
@@ -117,6 +133,8 @@ private:
   const llvm::DenseSet<mlir::Value> &dependent;
 
   llvm::DenseMap<mlir::Value, GlobalTensor> tensors;
+  llvm::SmallVector<std::pair<mlir::BlockArgument, const FrontConv *>> fronts;
+  llvm::DenseMap<mlir::Value, int64_t> frontSlots;
   llvm::DenseMap<mlir::Operation *, mlir::Value> reads;
   std::map<Key, mlir::Value> known;
   std::map<std::pair<int64_t, int64_t>, mlir::Value> threadElements;
@@ -125,12 +143,14 @@ private:
   std::map<std::pair<intptr_t, int>, llvm::SmallVector<mlir::Value>> rowsOf;
   llvm::DenseMap<mlir::Attribute, std::string> tables;
 
-  /// An element that the previous token's turn loads.
+  /// An element that the previous token's turn loads, or a value that it hands
+  /// on.
   struct Prefetch {
     mlir::Value placeholder;
     mlir::Value first;
     mlir::Value base;
     mlir::Value stride;
+    mlir::Value next = {};
   };
   llvm::SmallVector<Prefetch> prefetched;
 };

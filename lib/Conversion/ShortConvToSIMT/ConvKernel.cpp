@@ -2,11 +2,11 @@
 
 #include "ConvKernel.h"
 
+#include "../Common/ConvolveToken.h"
 #include "../Common/DeviceOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include <numeric>
 
@@ -482,33 +482,9 @@ SmallVector<Value> ConvKernel::emitTokens(Value from, Value to, int64_t unroll,
 }
 
 Value ConvKernel::convolve(int64_t channel, ArrayRef<Value> history, Value x) {
-  Value sum = bias.empty() ? Value() : bias[channel];
-  for (int64_t j : llvm::seq(taps)) {
-    Value weight = weights[channel * taps + j];
-    Value input = j < taps - 1 ? history[j] : x;
-    if (sum)
-      sum = math::FmaOp::create(builder, code.loc, weight, input, sum);
-    else
-      sum = arith::MulFOp::create(builder, code.loc, weight, input);
-  }
-  return op.getActivation() == Activation::SiLU ? silu(sum) : sum;
-}
-
-/// x / (1 + e^-x), by approximations of two ulp: nothing is carried on from
-/// token to token, so that they do not add up.
-Value ConvKernel::silu(Value x) {
-  Location loc = code.loc;
-  // -inf times 0 is NaN.
-  Value lowest = arith::ConstantOp::create(
-      builder, loc,
-      builder.getFloatAttr(builder.getF32Type(),
-                           APFloat::getLargest(APFloat::IEEEsingle(),
-                                               /*Negative=*/true)));
-  Value finite = arith::MaximumFOp::create(builder, loc, x, lowest);
-  Value scaled =
-      arith::MulFOp::create(builder, loc, x, code.f32(-1.4426950408889634));
-  Value sum = arith::AddFOp::create(builder, loc, code.f32(1.0),
-                                    emitExp2Approx(builder, loc, scaled));
-  return arith::MulFOp::create(builder, loc, finite,
-                               emitReciprocalApprox(builder, loc, sum));
+  Values inputs(history);
+  inputs.push_back(x);
+  return emitConvolution(code, ArrayRef(weights).slice(channel * taps, taps),
+                         inputs, bias.empty() ? Value() : bias[channel],
+                         op.getActivation());
 }

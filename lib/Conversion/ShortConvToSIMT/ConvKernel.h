@@ -77,7 +77,6 @@ private:
                     llvm::ArrayRef<mlir::Value> history, bool wide);
   mlir::Value convolve(int64_t channel, llvm::ArrayRef<mlir::Value> history,
                        mlir::Value x);
-  mlir::Value silu(mlir::Value x);
 
   const KernelSignature &signature;
   const ConvPlan &plan;

@@ -7,6 +7,7 @@
 #include "../Common/DeviceOps.h"
 #include "ConvKernel.h"
 
+#include "linattn/Conversion/Fronts.h"
 #include "linattn/Conversion/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -96,7 +97,8 @@ struct ShortConvToSIMTPass
   }
 
   LogicalResult lower(func::FuncOp func) {
-    if (func.getOps<ShortConvOp>().empty())
+    // Those in front of a recurrence are computed by its kernel.
+    if (llvm::all_of(func.getOps<ShortConvOp>(), isPartOfFront))
       return success();
     FailureOr<KernelSignature> signature = KernelSignature::get(func);
     if (failed(signature))

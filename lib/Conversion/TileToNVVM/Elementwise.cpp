@@ -12,14 +12,18 @@ using namespace linattn::device;
 using namespace linattn::tilenvvm;
 using namespace linattn::tile;
 
-/// e^x or 2^x in f32 for which an approximation is good enough: one
+/// e^x, 2^x or a quotient in f32 for which an approximation is good enough: one
 /// instruction.
-static Value approximate(Emitter &e, Operation *op, Value x) {
+static Value approximate(Emitter &e, Operation *op, ValueRange operands) {
   auto fast = dyn_cast<arith::ArithFastMathInterface>(op);
-  if (!isa<math::ExpOp, math::Exp2Op>(op) || !x.getType().isF32() ||
+  Value x = operands.front();
+  if (!isa<math::ExpOp, math::Exp2Op, arith::DivFOp>(op) ||
+      !x.getType().isF32() ||
       !bitEnumContainsAny(fast.getFastMathFlagsAttr().getValue(),
                           arith::FastMathFlags::afn))
     return {};
+  if (isa<arith::DivFOp>(op))
+    return e.mulF(x, emitReciprocalApprox(e.builder, e.loc, operands[1]));
   if (isa<math::ExpOp>(op))
     x = e.mulF(x, e.f32(1.4426950408889634));
   return emitExp2Approx(e.builder, e.loc, x);
@@ -27,7 +31,7 @@ static Value approximate(Emitter &e, Operation *op, Value x) {
 
 /// The operation on scalars or on vectors of two.
 static Value apply(Emitter &e, Operation *op, ValueRange operands, Type type) {
-  if (Value result = approximate(e, op, operands.front()))
+  if (Value result = approximate(e, op, operands))
     return result;
   OperationState state(op->getLoc(), op->getName(), operands, {type},
                        op->getAttrs());
@@ -108,12 +112,15 @@ static Registers emitOnRegisters(Emitter &e, Operation *op,
 }
 
 static LogicalResult emitScalar(Emitter &e, Operation *op) {
-  if (op->getNumResults() == 1 && op->getNumOperands() != 0)
-    if (Value result =
-            approximate(e, op, e.scalars.lookup(op->getOperand(0)))) {
+  if (op->getNumResults() == 1 && op->getNumOperands() != 0) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(e.scalars.lookupOrNull(operand));
+    if (Value result = approximate(e, op, operands)) {
       e.scalars.map(op->getResult(0), result);
       return success();
     }
+  }
   e.builder.clone(*op, e.scalars);
   return success();
 }

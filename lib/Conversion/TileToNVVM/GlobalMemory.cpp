@@ -320,6 +320,9 @@ LogicalResult linattn::tilenvvm::emitLoadAsync(Emitter &e, LoadAsyncOp op) {
   ArrayRef<int64_t> shape = tile.type.getShape();
   TileAccess access(e, op.getSource(), op.getIndices(), op.getDims(),
                     op.getBounds(), shape, op.getGroup(), op.getStep());
+  Value from;
+  if (op.getFrom())
+    from = e.toI32(e.scalars.lookup(op.getFrom()));
   int64_t elementBytes = access.elementBytes();
   Pieces pieces = piecesOf(e, shape, elementBytes, op.getAlign());
   if (pieces.bytes < 4)
@@ -337,10 +340,14 @@ LogicalResult linattn::tilenvvm::emitLoadAsync(Emitter &e, LoadAsyncOp op) {
                                                       e.i32(pieces.bytes));
         valid = e.builder.createOrFold<arith::MaxSIOp>(e.loc, rest, e.i32(0));
       }
+      Value inside;
       if (inner == 1)
-        if (Value inside = access.isInside(0, turn.row, turn.moreRows))
-          valid =
-              e.select(inside, valid ? valid : e.i32(pieces.bytes), e.i32(0));
+        inside = access.isInside(0, turn.row, turn.moreRows);
+      if (from)
+        inside = e.both(
+            inside, e.isLess(e.subI(from, e.i32(turn.moreRows + 1)), turn.row));
+      if (inside)
+        valid = e.select(inside, valid ? valid : e.i32(pieces.bytes), e.i32(0));
       emitCopyAsync(e.builder, e.loc, pieceAddress(e, tile, turn), turn.global,
                     pieces.bytes, valid);
     });

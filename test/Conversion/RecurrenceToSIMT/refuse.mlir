@@ -78,3 +78,58 @@ func.func @bitcast(%k: tensor<?x?x2x8xf32>, %s0: tensor<?x2x8x8xf32>) -> tensor<
   }
   return %sT : tensor<?x2x8x8xf32>
 }
+
+// -----
+
+// A convolution whose result is returned too.
+func.func @front_result(%x: tensor<?x?x16xf32>, %w: tensor<16x4xf32>, %s0: tensor<?x2x8x8xf32>)
+    -> (tensor<?x?x16xf32>, tensor<?x2x8x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %B = tensor.dim %x, %c0 : tensor<?x?x16xf32>
+  %T = tensor.dim %x, %c1 : tensor<?x?x16xf32>
+  %y = linattn.short_conv %x, %w : (tensor<?x?x16xf32>, tensor<16x4xf32>) -> (tensor<?x?x16xf32>)
+  %k = tensor.expand_shape %y [[0], [1], [2, 3]] output_shape [%B, %T, 2, 8] : tensor<?x?x16xf32> into tensor<?x?x2x8xf32>
+  // expected-error @+1 {{is the second of its function: a kernel is one recurrence between arguments and results}}
+  %sT = linattn.recurrence tokens(%k : tensor<?x?x2x8xf32>) state(%s0 : tensor<?x2x8x8xf32>) -> (tensor<?x2x8x8xf32>) {
+  ^step(%kt: vector<8xf32>, %s: !linattn.state<8x8xf32>):
+    %s1 = linattn.write %s, %kt, %kt : !linattn.state<8x8xf32>, vector<8xf32>, vector<8xf32>
+    linattn.yield %s1 : !linattn.state<8x8xf32>
+  }
+  return %y, %sT : tensor<?x?x16xf32>, tensor<?x2x8x8xf32>
+}
+
+// -----
+
+// Sequences of its own.
+func.func @front_sequences(%x: tensor<?x8xf32>, %w: tensor<8x4xf32>, %cu: tensor<?xi32>, %other: tensor<?xi32>,
+                           %s0: tensor<?x1x8x8xf32>) -> tensor<?x1x8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %T = tensor.dim %x, %c0 : tensor<?x8xf32>
+  // expected-error @+1 {{is not computed in front of a kernel: its sequences are not those of the recurrence}}
+  %y = linattn.short_conv %x, %w seqlens(%other : tensor<?xi32>) : (tensor<?x8xf32>, tensor<8x4xf32>) -> (tensor<?x8xf32>)
+  %k = tensor.expand_shape %y [[0], [1, 2]] output_shape [%T, 1, 8] : tensor<?x8xf32> into tensor<?x1x8xf32>
+  %sT = linattn.recurrence tokens(%k : tensor<?x1x8xf32>) state(%s0 : tensor<?x1x8x8xf32>) seqlens(%cu : tensor<?xi32>) -> (tensor<?x1x8x8xf32>) {
+  ^step(%kt: vector<8xf32>, %s: !linattn.state<8x8xf32>):
+    %s1 = linattn.write %s, %kt, %kt : !linattn.state<8x8xf32>, vector<8xf32>, vector<8xf32>
+    linattn.yield %s1 : !linattn.state<8x8xf32>
+  }
+  return %sT : tensor<?x1x8x8xf32>
+}
+
+// -----
+
+func.func @front_weight(%x: tensor<?x8xf32>, %cu: tensor<?xi32>, %s0: tensor<?x1x8x8xf32>) -> tensor<?x1x8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %T = tensor.dim %x, %c0 : tensor<?x8xf32>
+  %w = arith.constant dense<1.0> : tensor<8x4xf32>
+  // expected-error @+1 {{'linattn.short_conv' op operand 1 is an argument of the function to become a parameter of a kernel}}
+  %y = linattn.short_conv %x, %w seqlens(%cu : tensor<?xi32>) : (tensor<?x8xf32>, tensor<8x4xf32>) -> (tensor<?x8xf32>)
+  %k = tensor.expand_shape %y [[0], [1, 2]] output_shape [%T, 1, 8] : tensor<?x8xf32> into tensor<?x1x8xf32>
+  %sT = linattn.recurrence tokens(%k : tensor<?x1x8xf32>) state(%s0 : tensor<?x1x8x8xf32>) seqlens(%cu : tensor<?xi32>) -> (tensor<?x1x8x8xf32>) {
+  ^step(%kt: vector<8xf32>, %s: !linattn.state<8x8xf32>):
+    %s1 = linattn.write %s, %kt, %kt : !linattn.state<8x8xf32>, vector<8xf32>, vector<8xf32>
+    linattn.yield %s1 : !linattn.state<8x8xf32>
+  }
+  return %sT : tensor<?x1x8x8xf32>
+}

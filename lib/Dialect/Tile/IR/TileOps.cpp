@@ -120,6 +120,9 @@ LogicalResult LoadAsyncOp::verify() {
                           getBounds().size(), getTarget().getType(), getGroup(),
                           getStep())))
     return failure();
+  if (getFrom() && getTarget().getType().getRank() != 2)
+    return emitOpError("'from' counts rows of a tile of rank 2, got ")
+           << getTarget().getType();
   if (!llvm::is_contained({4u, 8u, 16u}, getAlign()))
     return emitOpError("align is 16, 8 or 4, got ") << int64_t(getAlign());
   return verifyBackground(*this, memref, getDims(), getTarget().getType());
@@ -168,13 +171,16 @@ LogicalResult SmemViewOp::verify() {
   ArrayRef<int64_t> offsets = getOffsets();
   if (offsets.size() != 2)
     return emitOpError("has two offsets, got ") << offsets.size();
-  for (auto [offset, size, limit] :
-       llvm::zip(offsets, shape, source.getShape())) {
+  for (auto [dim, offset, size, limit] :
+       llvm::enumerate(offsets, shape, source.getShape())) {
     if (offset < 0 || offset + size > limit)
       return emitOpError("the slice lies inside the source, got [")
              << offset << ", " << offset + size << ") of " << limit;
-    if (offset % 8 != 0)
-      return emitOpError("a slice begins at multiples of 8, got ") << offset;
+    // Rows may begin anywhere; columns of 8 are what loads move at once.
+    if ((dim == 1) != source.getTransposed() && offset % 8 != 0)
+      return emitOpError("a slice begins at a column of the storage that is a "
+                         "multiple of 8, got ")
+             << offset;
   }
   return success();
 }

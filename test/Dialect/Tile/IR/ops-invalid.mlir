@@ -119,6 +119,15 @@ func.func @f(%m: memref<?x?xf32, strided<[1, ?]>>, %s: !tile.smem<64x64xf32, swi
 
 // -----
 
+// load_async_c6
+func.func @load_async_from(%m: memref<?x64xf32, strided<[?, 1]>>, %s: !tile.smem<64xf32>, %i: index) {
+  // expected-error @below {{'tile.load_async' op 'from' counts rows of a tile of rank 2, got '!tile.smem<64xf32>'}}
+  tile.load_async %m[%i, %i] dims = [1] from(%i) into %s : memref<?x64xf32, strided<[?, 1]>>, !tile.smem<64xf32>
+  return
+}
+
+// -----
+
 // load_async: align
 func.func @f(%m: memref<?x?x64xf32, strided<[?, ?, 1]>>, %s: !tile.smem<64x64xf32, swizzle = 128>, %i: index) {
   // expected-error @below {{'tile.load_async' op align is 16, 8 or 4, got 2}}
@@ -202,8 +211,8 @@ func.func @f(%s: !tile.smem<64x64xbf16, swizzle = 128>) {
 
 // smem_view_c2
 func.func @f(%s: !tile.smem<64x64xbf16, swizzle = 128>) {
-  // expected-error @below {{'tile.smem_view' op a slice begins at multiples of 8, got 4}}
-  %v = tile.smem_view %s[4, 0] : !tile.smem<64x64xbf16, swizzle = 128> -> !tile.smem<16x64xbf16, swizzle = 128, of 64x64>
+  // expected-error @below {{'tile.smem_view' op a slice begins at a column of the storage that is a multiple of 8, got 4}}
+  %v = tile.smem_view %s[0, 4] : !tile.smem<64x64xbf16, swizzle = 128> -> !tile.smem<64x16xbf16, swizzle = 128, of 64x64>
   return
 }
 

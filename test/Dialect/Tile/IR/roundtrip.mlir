@@ -25,6 +25,8 @@ func.func @global(%gates: memref<?x?x32xf32, strided<[?, ?, ?]>>, %k: memref<?x?
   tile.store %s, %k[%b, %t, %b, %b] dims = [1, 3] bounds(%rows, %rows) align = 4 : !tile.smem<64x128xbf16, swizzle = 128>, memref<?x?x16x128xbf16, strided<[?, ?, ?, 1]>>
   // CHECK: tile.load_async %{{.*}} dims = [1, 3] bounds(%{{.*}}, %{{.*}}) align = 8 into %{{.*}} : memref
   tile.load_async %k[%b, %t, %b, %b] dims = [1, 3] bounds(%rows, %rows) align = 8 into %s : memref<?x?x16x128xbf16, strided<[?, ?, ?, 1]>>, !tile.smem<64x128xbf16, swizzle = 128>
+  // CHECK: tile.load_async %{{.*}} dims = [1, 3] bounds(%{{.*}}, %{{.*}}) from(%{{.*}}) align = 8 into %{{.*}} : memref
+  tile.load_async %k[%b, %t, %b, %b] dims = [1, 3] bounds(%rows, %rows) from(%t) align = 8 into %s : memref<?x?x16x128xbf16, strided<[?, ?, ?, 1]>>, !tile.smem<64x128xbf16, swizzle = 128>
   // CHECK: tile.load_async %{{.*}} dims = [2, 3] group = 8 step = 2 into
   tile.load_async %k[%b, %t, %b, %b] dims = [2, 3] group = 8 step = 2 into %s : memref<?x?x16x128xbf16, strided<[?, ?, ?, 1]>>, !tile.smem<64x128xbf16, swizzle = 128>
   // CHECK: tile.load_async %{{.*}} dims = [1, 3] multicast into

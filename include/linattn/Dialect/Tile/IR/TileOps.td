@@ -107,7 +107,8 @@ def Tile_LoadAsyncOp : Tile_GlobalOp<"load_async"> {
     As `load`, into a tile of shared memory, which is filled when the `wait` of
     its channel says so. What is beyond `bounds` becomes 0 and is not read. Rows of
     the tile are contiguous in memory and begin at multiples of `align` bytes (16, 8
-    or 4; 16 unless given), which is how wide the copies are. With `multicast` each
+    or 4; 16 unless given), which is how wide the copies are. Rows before `from` are
+    as those beyond `bounds` (what stands before a sequence). With `multicast` each
     block of a cluster loads its share of the tile's columns and gives it to the
     tiles of all blocks, which load the same.
 
@@ -122,13 +123,16 @@ def Tile_LoadAsyncOp : Tile_GlobalOp<"load_async"> {
 
     * (load_async_c4) The target is a whole tile, and its last dimension runs along
       the memref's last one, which is contiguous.
+    * (load_async_c6) `from` is of tiles with rows: of rank 2.
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$source, Variadic<Index>:$indices,
-    DenseI64ArrayAttr:$dims, Variadic<Index>:$bounds, Arg<Tile_Smem, "", [MemWrite]>:$target,
+    DenseI64ArrayAttr:$dims, Variadic<Index>:$bounds, Optional<Index>:$from,
+    Arg<Tile_Smem, "", [MemWrite]>:$target,
     DefaultValuedAttr<I64Attr, "16">:$align, UnitAttr:$multicast,
     DefaultValuedAttr<I64Attr, "1">:$group, DefaultValuedAttr<I64Attr, "1">:$step);
   let assemblyFormat = [{
-    $source `[` $indices `]` `dims` `=` $dims (`bounds` `(` $bounds^ `)`)? (`align` `=` $align^)?
+    $source `[` $indices `]` `dims` `=` $dims (`bounds` `(` $bounds^ `)`)?
+    (`from` `(` $from^ `)`)? (`align` `=` $align^)?
     (`group` `=` $group^)? (`step` `=` $step^)?
     (`multicast` $multicast^)? `into` $target attr-dict
     `:` type($source) `,` type($target)
@@ -203,7 +207,8 @@ def Tile_SmemViewOp : Tile_Op<"smem_view", [Pure]> {
 
     * (smem_view_c1) The result has the source's element type, swizzle and storage;
       it is transposed as the source, or the other way round with `transposed`.
-    * (smem_view_c2) The slice lies inside the source and begins at multiples of 8.
+    * (smem_view_c2) The slice lies inside the source and begins at a column of the
+      storage that is a multiple of 8.
     * (smem_view_c3) Views are of rank 2.
   }];
   let arguments = (ins Tile_Smem:$source, DefaultValuedAttr<DenseI64ArrayAttr, "{0, 0}">:$offsets,
