@@ -8,6 +8,7 @@
 #include "linattn/Dialect/Tile/IR/Layouts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
 
@@ -17,10 +18,12 @@ using namespace linattn::attention_to_tile;
 
 /// Operands of products on their way, addresses, counters. Of f32 operands also
 /// the terms that they are split in, and of a window its second bound by row.
-/// Beside queries in registers, where the tile stands if another pass begins
-/// with that.
+/// Of a body that asks where an element stands, bounds and addresses. Beside
+/// queries in registers, where the tile stands if another pass begins with
+/// that.
 static constexpr int64_t kWorkRegisters = 48, kSplitRegisters = 44,
-                         kWindowRegisters = 8, kPassRegisters = 12;
+                         kWindowRegisters = 8, kPlaceRegisters = 6,
+                         kPassRegisters = 12;
 
 /// Columns of a tile: products go by 16.
 static int64_t padColumns(int64_t size) {
@@ -99,9 +102,22 @@ static bool isOnlineSoftmax(AttentionTilesOp op) {
   return true;
 }
 
+/// Bodies of the step that ask for places, to compute with them or to read
+/// there.
+static int64_t countPlaceBodies(Block *step) {
+  return llvm::count_if(
+      step->getOps<linalg::GenericOp>(), [](linalg::GenericOp body) {
+        return llvm::any_of(*body.getBody(), [](Operation &inner) {
+          return isa<linalg::IndexOp, tensor::ExtractOp>(inner);
+        });
+      });
+}
+
 /// Beside values and scores.
 static int64_t countWorkRegisters(AttentionTilesOp op, bool split) {
-  return kWorkRegisters + (split ? kSplitRegisters : 0) +
+  return kWorkRegisters +
+         (split ? kSplitRegisters
+                : kPlaceRegisters * countPlaceBodies(op.getStepBlock())) +
          (op.getWindow() ? kWindowRegisters : 0);
 }
 
