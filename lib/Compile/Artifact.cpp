@@ -27,6 +27,18 @@ OwningOpRef<ModuleOp> linattn::isolateFunction(ModuleOp module,
     other.setVisibility(other.getName() == function
                             ? SymbolTable::Visibility::Public
                             : SymbolTable::Visibility::Private);
+  // What it does not call must not decide on its plan.
+  auto isUnused = [&](func::FuncOp func) {
+    return func.isPrivate() && SymbolTable::symbolKnownUseEmpty(func, *copy);
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto func : llvm::make_early_inc_range(copy->getOps<func::FuncOp>()))
+      if (isUnused(func)) {
+        func.erase();
+        changed = true;
+      }
+  }
   return copy;
 }
 

@@ -202,6 +202,8 @@ class DiffAttention(Attention):
     def __init__(self, version, scale, causal, window, score, norm, eps, output_scale):
         if version not in ("v1", "v2"):
             raise Error(f"diff_attention: version is 'v1' or 'v2', got {version!r}")
+        if eps != 1e-5 and not norm:
+            raise Error(f"diff_attention: eps belongs to norm, got {eps!r} without it")
         self.version, self.norm = version, norm
         self.eps, self.output_scale = eps, output_scale
         names = ["q", "k", "v", "lam" if version == "v1" else "l"]

@@ -422,6 +422,12 @@ def AttentionTilesToTile : Pass<"linattn-attention-tiles-to-tile", "::mlir::Modu
     over the columns of a tile. Sums are over the last dimension of arguments, or
     have at most 64 terms; other arithmetic before the operation is refused.
 
+    Values that do not fit the registers are shared out. Blocks take parts of the
+    value columns where the regions go column by column. Else carried values that need
+    none of the others, as either map of a differential attention, go over the keys
+    one after another: those that are done wait in shared memory, and `finish` has
+    whole rows, of which it makes 64 columns at a time.
+
     With `split-keys = n` there are two kernels, for few queries and many keys
     (decoding with a cache). A block of the first owns a query tile and about n of
     its sequence's keys, and writes the running maximum m, sum l and weighted values

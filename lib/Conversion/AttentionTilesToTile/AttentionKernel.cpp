@@ -27,20 +27,8 @@ AttentionKernel::AttentionKernel(const KernelSignature &signature,
                                  OpBuilder &builder)
     : signature(signature), plan(plan), part(part),
       op(cast<AttentionTilesOp>(signature.getOp().getOperation())),
-      builder(builder), loc(op.getLoc()), emitter(op, plan, builder) {
-  auto isUsed = [&](unsigned number, bool ofKeys) {
-    if (part != KernelPart::Combine)
-      return !operandArg(number, ofKeys).use_empty();
-    return !ofKeys && !op.getFinishBlock()
-                           ->getArgument(op.kFinishLeading + number)
-                           .use_empty();
-  };
-  for (bool ofKeys : {false, true})
-    for (unsigned i : llvm::seq<unsigned>(ofKeys ? op.getKeys().size()
-                                                 : op.getQueries().size()))
-      if (tensorOf(operandArg(i, ofKeys)).getRank() == 2 && isUsed(i, ofKeys))
-        (ofKeys ? keyMatrices : queryMatrices).push_back(i);
-}
+      builder(builder), loc(op.getLoc()), emitter(op, plan, builder),
+      passes(findKeyPasses(op, plan.inTurn)) {}
 
 Value AttentionKernel::operandArg(unsigned number, bool ofKeys) {
   unsigned first = AttentionTilesOp::kStepLeading;
@@ -341,28 +329,60 @@ Value AttentionKernel::makeChannel(ArrayRef<Type> tiles) {
       IntegerAttr(), IntegerAttr(), IntegerAttr(), ArrayAttr());
 }
 
-void AttentionKernel::loadQueries() {
+SmallVector<unsigned> AttentionKernel::findMatrices(const KeyPass &pass,
+                                                    bool ofKeys) {
+  auto isUsed = [&](unsigned number) {
+    Value arg = operandArg(number, ofKeys);
+    if (pass.args.contains(arg) && part != KernelPart::Combine)
+      return true;
+    // Once, for all passes.
+    return !ofKeys && part != KernelPart::KeyPart && &pass == &passes.back() &&
+           !op.getFinishBlock()
+                ->getArgument(op.kFinishLeading + number)
+                .use_empty();
+  };
+  SmallVector<unsigned> matrices;
+  for (unsigned i : llvm::seq<unsigned>(ofKeys ? op.getKeys().size()
+                                               : op.getQueries().size()))
+    if (tensorOf(operandArg(i, ofKeys)).getRank() == 2 && isUsed(i))
+      matrices.push_back(i);
+  return matrices;
+}
+
+/// Those that are not there yet.
+void AttentionKernel::loadQueries(const KeyPass &pass) {
+  Value firstRow = add(queries.begin, firstQuery);
+  SmallVector<unsigned> numbers = findMatrices(pass, /*ofKeys=*/false);
+  llvm::erase_if(numbers, [&](unsigned number) {
+    return !loadedQueries.insert(number).second;
+  });
   SmallVector<Type> tiles;
-  for (unsigned number : queryMatrices)
+  for (unsigned number : numbers)
     tiles.push_back(plan.getSharedType(tensorOf(operandArg(number, false))));
-  if (tiles.empty())
-    return;
-  Value channel = makeChannel(tiles), zero = index(0);
-  auto acquired = tile::ChannelAcquireOp::create(builder, loc, TypeRange(tiles),
-                                                 channel, zero);
-  loadRows(queryMatrices, /*ofKeys=*/false, add(queries.begin, firstQuery),
-           rowsLeft, acquired.getResults());
-  tile::ChannelCommitOp::create(builder, loc, channel, zero);
-  auto full = tile::ChannelWaitOp::create(builder, loc, TypeRange(tiles),
-                                          channel, zero, uint64_t(0));
-  for (auto [number, smem] : llvm::zip(queryMatrices, full.getResults())) {
-    Value arg = operandArg(number, false);
-    emitter.bindShared(arg, smem);
-    if (plan.queriesInRegisters)
-      emitter.bindFragment(
-          arg, tile::LocalLoadOp::create(
-                   builder, loc, plan.getFragmentType(tensorOf(arg)), smem));
+  if (!tiles.empty()) {
+    Value channel = makeChannel(tiles), zero = index(0);
+    auto acquired = tile::ChannelAcquireOp::create(
+        builder, loc, TypeRange(tiles), channel, zero);
+    loadRows(numbers, /*ofKeys=*/false, firstRow, rowsLeft,
+             acquired.getResults());
+    tile::ChannelCommitOp::create(builder, loc, channel, zero);
+    auto full = tile::ChannelWaitOp::create(builder, loc, TypeRange(tiles),
+                                            channel, zero, uint64_t(0));
+    for (auto [number, smem] : llvm::zip(numbers, full.getResults())) {
+      Value arg = operandArg(number, false);
+      emitter.bindShared(arg, smem);
+      if (plan.queriesInRegisters)
+        emitter.bindFragment(
+            arg, tile::LocalLoadOp::create(
+                     builder, loc, plan.getFragmentType(tensorOf(arg)), smem));
+    }
   }
+  for (unsigned number : llvm::seq<unsigned>(op.getQueries().size()))
+    if (Value arg = operandArg(number, false);
+        tensorOf(arg).getRank() == 1 && pass.args.contains(arg))
+      emitter.bindVector(
+          arg, /*alongRows=*/true,
+          loadVector(number, /*ofKeys=*/false, firstRow, rowsLeft));
 }
 
 //===----------------------------------------------------------------------===//
@@ -375,54 +395,69 @@ void AttentionKernel::emitTile() {
     emitter.bindScalar(block->getArgument(1), head);
     emitter.bindScalar(block->getArgument(2), firstQuery);
   }
-  loadQueries();
-  for (unsigned number : llvm::seq<unsigned>(op.getQueries().size()))
-    if (Value arg = operandArg(number, false);
-        tensorOf(arg).getRank() == 1 && !arg.use_empty())
-      emitter.bindVector(arg, /*alongRows=*/true,
-                         loadVector(number, /*ofKeys=*/false,
-                                    add(queries.begin, firstQuery), rowsLeft));
-  SmallVector<Value> carried;
-  if (part == KernelPart::Combine)
-    combineParts(carried);
-  else
-    emitSteps(carried);
-  if (part == KernelPart::KeyPart)
-    storePart(carried);
-  else
-    emitFinish(carried);
+  for (const KeyPass &pass : passes) {
+    loadQueries(pass);
+    SmallVector<Value> carried =
+        part == KernelPart::Combine ? combineParts(pass) : emitSteps(pass);
+    if (part == KernelPart::KeyPart)
+      storePart(pass, carried);
+    else if (&pass == &passes.back())
+      bindCarried(op.getFinishBlock(), pass, carried);
+    else
+      keepCarried(pass, carried);
+  }
+  if (part != KernelPart::KeyPart)
+    emitFinish();
 }
 
-SmallVector<Value> AttentionKernel::makeInitial() {
+SmallVector<Value> AttentionKernel::makeInitial(const KeyPass &pass) {
+  SmallVector<APFloat> init =
+      llvm::to_vector(op.getInit().getAsValueRange<FloatAttr>());
   SmallVector<Value> initial;
-  for (auto [arg, init] :
-       llvm::zip(op.getCarriedArgs(op.getStepBlock()),
-                 op.getInit().getAsValueRange<FloatAttr>())) {
-    RankedTensorType tensor = tensorOf(arg);
+  for (unsigned carried : pass.carried) {
+    RankedTensorType tensor =
+        tensorOf(op.getCarriedArgs(op.getStepBlock())[carried]);
     RankedTensorType type = tensor.getRank() == 2
                                 ? plan.getFragmentType(tensor)
                                 : plan.getVectorType(tensor, true);
-    Attribute number =
-        builder.getFloatAttr(type.getElementType(), init.convertToDouble());
+    Attribute number = builder.getFloatAttr(type.getElementType(),
+                                            init[carried].convertToDouble());
     initial.push_back(arith::ConstantOp::create(
         builder, loc, DenseElementsAttr::get(type, number)));
   }
   return initial;
 }
 
-void AttentionKernel::bindCarried(Block *block, ValueRange carried) {
-  for (auto [arg, value] : llvm::zip(op.getCarriedArgs(block), carried)) {
-    if (tensorOf(arg).getRank() == 2)
-      emitter.bindFragment(arg, value);
+void AttentionKernel::bindCarried(Block *block, const KeyPass &pass,
+                                  ValueRange carried) {
+  auto args = op.getCarriedArgs(block);
+  for (auto [number, value] : llvm::zip_equal(pass.carried, carried)) {
+    if (tensorOf(args[number]).getRank() == 2)
+      emitter.bindFragment(args[number], value);
     else
-      emitter.bindVector(arg, /*alongRows=*/true, value);
+      emitter.bindVector(args[number], /*alongRows=*/true, value);
+  }
+}
+
+void AttentionKernel::keepCarried(const KeyPass &pass, ValueRange carried) {
+  auto args = op.getCarriedArgs(op.getFinishBlock());
+  for (auto [number, value] : llvm::zip_equal(pass.carried, carried)) {
+    RankedTensorType type = tensorOf(args[number]);
+    if (type.getRank() == 1) {
+      emitter.bindVector(args[number], /*alongRows=*/true, value);
+      continue;
+    }
+    Value smem = tile::AllocOp::create(builder, loc, plan.getSharedType(type),
+                                       IntegerAttr());
+    tile::LocalStoreOp::create(builder, loc, value, smem);
+    emitter.bindShared(args[number], smem);
   }
 }
 
 /// Position p = t + S - T; causal s <= p; window p - w < s, and s < p + w if
 /// not causal. From the first query's first key to the last one's last key
 /// there is an allowed pair in every tile.
-void AttentionKernel::emitSteps(SmallVectorImpl<Value> &carried) {
+SmallVector<Value> AttentionKernel::emitSteps(const KeyPass &pass) {
   Value rows = index(countTokens()), size = index(op.getKeyTile());
   Value stop = arith::MinSIOp::create(builder, loc, add(firstQuery, rows),
                                       queries.count);
@@ -442,14 +477,16 @@ void AttentionKernel::emitSteps(SmallVectorImpl<Value> &carried) {
 
   if (part == KernelPart::KeyPart)
     clipToPart(begin, end);
-  carried = makeInitial();
+  SmallVector<Value> initial = makeInitial(pass);
+  SmallVector<unsigned> keyMatrices = findMatrices(pass, /*ofKeys=*/true);
   SmallVector<Type> tiles;
   for (unsigned number : keyMatrices)
     tiles.push_back(plan.getSharedType(tensorOf(operandArg(number, true))));
   Value channel = tiles.empty() ? Value() : makeChannel(tiles);
 
   emitter.forget();
-  auto loop = scf::ForOp::create(builder, loc, begin, end, index(1), carried);
+  emitter.setPass(pass.inner);
+  auto loop = scf::ForOp::create(builder, loc, begin, end, index(1), initial);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();
@@ -465,7 +502,7 @@ void AttentionKernel::emitSteps(SmallVectorImpl<Value> &carried) {
   }
   for (unsigned i : llvm::seq<unsigned>(op.getKeys().size()))
     if (Value arg = operandArg(i, true);
-        tensorOf(arg).getRank() == 1 && !arg.use_empty())
+        tensorOf(arg).getRank() == 1 && pass.args.contains(arg))
       emitter.bindVector(arg, /*alongRows=*/false,
                          loadVector(i, /*ofKeys=*/true, row, keysLeft));
   if (channel) {
@@ -477,9 +514,11 @@ void AttentionKernel::emitSteps(SmallVectorImpl<Value> &carried) {
   emitter.bindScalar(op.getStepBlock()->getArgument(3), firstKey);
   emitter.setLimits(queriesLeft, keysLeft);
   setAllowed(firstKey, keysLeft);
-  bindCarried(op.getStepBlock(), loop.getRegionIterArgs());
+  bindCarried(op.getStepBlock(), pass, loop.getRegionIterArgs());
   // Products first, so that exponentials that only sums need stand beside them.
-  auto yielded = op.getStepBlock()->getTerminator()->getOperands();
+  SmallVector<Value> yielded;
+  for (unsigned number : pass.carried)
+    yielded.push_back(op.getStepBlock()->getTerminator()->getOperand(number));
   for (Value value : yielded)
     if (tensorOf(value).getRank() == 2)
       emitter.getFragment(value);
@@ -492,8 +531,7 @@ void AttentionKernel::emitSteps(SmallVectorImpl<Value> &carried) {
     tile::ChannelReleaseOp::create(builder, loc, channel, number);
   scf::YieldOp::create(builder, loc, next);
   emitter.forget();
-  carried.assign(loop.result_begin(), loop.result_end());
-  bindCarried(op.getFinishBlock(), carried);
+  return llvm::to_vector_of<Value>(loop.getResults());
 }
 
 void AttentionKernel::setAllowed(Value firstKey, Value keysLeft) {
@@ -529,8 +567,15 @@ void AttentionKernel::setAllowed(Value firstKey, Value keysLeft) {
 // Outputs
 //===----------------------------------------------------------------------===//
 
-void AttentionKernel::emitFinish(ValueRange carried) {
+/// Columns of `finish` at a time, where it goes over slices.
+static constexpr int64_t kFinishColumns = 64;
+
+void AttentionKernel::emitFinish() {
   Block *finish = op.getFinishBlock();
+  // What waits in shared memory would need as many registers again. Bodies that
+  // count columns count those of the whole.
+  if (plan.inTurn && finish->getOps<linalg::GenericOp>().empty())
+    emitter.setSlices(kFinishColumns);
   // The queries are those of the steps.
   for (unsigned number : llvm::seq<unsigned>(op.getQueries().size())) {
     Value arg = finish->getArgument(AttentionTilesOp::kFinishLeading + number);
@@ -540,8 +585,10 @@ void AttentionKernel::emitFinish(ValueRange carried) {
       emitter.bindVector(arg, /*alongRows=*/true,
                          loadVector(number, /*ofKeys=*/false,
                                     add(queries.begin, firstQuery), rowsLeft));
-    else
+    else if (plan.queriesInRegisters)
       emitter.bindFragment(arg, emitter.getFragment(operandArg(number, false)));
+    else
+      emitter.bindShared(arg, emitter.getShared(operandArg(number, false)));
   }
   for (auto [number, value] :
        llvm::enumerate(finish->getTerminator()->getOperands()))
@@ -575,10 +622,21 @@ void AttentionKernel::storeOutput(unsigned number, Value value) {
     return;
   }
   // Through shared memory, so that rows go out in wide pieces.
-  Value fragment = emitter.getFragment(value);
-  Value smem = tile::AllocOp::create(builder, loc, plan.getSharedType(type),
-                                     IntegerAttr());
-  tile::LocalStoreOp::create(builder, loc, fragment, smem);
+  tile::SmemType sharedType = plan.getSharedType(type);
+  Value smem;
+  emitter.forEachSlice(sharedType.getShape()[1], [&](int64_t first) {
+    Value fragment = emitter.getFragment(value);
+    if (!smem)
+      smem = tile::AllocOp::create(builder, loc, sharedType, IntegerAttr());
+    ArrayRef<int64_t> shape = tensorOf(fragment).getShape();
+    Value target = sharedType.getShape() == shape
+                       ? smem
+                       : tile::SmemViewOp::create(
+                             builder, loc, sharedType.getSliceType(shape), smem,
+                             ArrayRef<int64_t>{0, first}, /*transposed=*/false)
+                             .getResult();
+    tile::LocalStoreOp::create(builder, loc, fragment, target);
+  });
   int64_t inner = indices.size();
   Value result = op->getResult(number);
   indices.push_back(

@@ -8,6 +8,9 @@
 //       the region `step`, as tiles; release
 //     the region `finish`; outputs
 //
+// With carried values in turn (KeyPasses.h) queries and key tiles come once for
+// each pass, and what a pass has made waits in shared memory for `finish`.
+//
 // With keys in parts there are two kernels: of the first a block sees one part
 // and writes the carried values to scratch buffers, the second combines these
 // in the order of the parts (AttentionParts.cpp).
@@ -19,6 +22,7 @@
 
 #include "../Common/KernelSignature.h"
 #include "KeyParts.h"
+#include "KeyPasses.h"
 #include "RegionEmitter.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -80,14 +84,19 @@ private:
   void loadRows(llvm::ArrayRef<unsigned> operands, bool ofKeys, Value row,
                 Value left, mlir::ValueRange tiles);
   Value loadVector(unsigned number, bool ofKeys, Value row, Value left);
-  void loadQueries();
-  void emitSteps(llvm::SmallVectorImpl<Value> &carried);
+  /// Operands that are matrices and that a pass, or `finish`, has a use for.
+  llvm::SmallVector<unsigned> findMatrices(const KeyPass &pass, bool ofKeys);
+  void loadQueries(const KeyPass &pass);
+  llvm::SmallVector<Value> emitSteps(const KeyPass &pass);
   void emitStep(Value number, mlir::ValueRange carried,
                 llvm::SmallVectorImpl<Value> &next);
   void setAllowed(Value firstKey, Value keysLeft);
-  void emitFinish(mlir::ValueRange carried);
-  llvm::SmallVector<Value> makeInitial();
-  void bindCarried(mlir::Block *block, mlir::ValueRange carried);
+  void emitFinish();
+  llvm::SmallVector<Value> makeInitial(const KeyPass &pass);
+  void bindCarried(mlir::Block *block, const KeyPass &pass,
+                   mlir::ValueRange carried);
+  /// Keeps what a pass has made for `finish`, out of registers.
+  void keepCarried(const KeyPass &pass, mlir::ValueRange carried);
 
   // Keys in parts (AttentionParts.cpp).
   KeyParts getParts() { return {countTokens(), plan.splitKeys}; }
@@ -97,8 +106,8 @@ private:
   /// The key tiles [begin, end) of the block's part alone.
   void clipToPart(Value &begin, Value &end);
   llvm::SmallVector<Value> slotIndices(Value slot, int64_t rank);
-  void storePart(mlir::ValueRange carried);
-  void combineParts(llvm::SmallVectorImpl<Value> &carried);
+  void storePart(const KeyPass &pass, mlir::ValueRange carried);
+  llvm::SmallVector<Value> combineParts(const KeyPass &pass);
   void storeOutput(unsigned number, Value value);
   /// The first of `width` columns that a tile of a matrix with `whole` has.
   Value firstColumn(int64_t width, int64_t whole);
@@ -126,8 +135,9 @@ private:
   /// Of keys in parts: the tile's first slot, how many parts it has, and which
   /// of them the block has.
   Value slotBase, numParts, partNumber;
-  /// Operands that are matrices: their tiles come through channels.
-  llvm::SmallVector<unsigned> queryMatrices, keyMatrices;
+  llvm::SmallVector<KeyPass> passes;
+  /// Queries in shared memory.
+  llvm::SmallDenseSet<unsigned> loadedQueries;
 };
 
 } // namespace linattn::attention_to_tile

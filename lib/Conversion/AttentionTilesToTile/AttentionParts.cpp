@@ -136,16 +136,17 @@ static ArrayRef<int64_t> slotDims(int64_t rank) {
   return ArrayRef(dims).take_front(rank);
 }
 
-void AttentionKernel::storePart(ValueRange carried) {
+void AttentionKernel::storePart(const KeyPass &pass, ValueRange carried) {
   Value slot = add(slotBase, partNumber);
-  for (auto [value, buffer] : llvm::zip_equal(carried, buffers)) {
+  for (auto [number, value] : llvm::zip_equal(pass.carried, carried)) {
     auto type = cast<RankedTensorType>(value.getType());
     int64_t rank = type.getRank();
     SmallVector<Value> bounds = {rowsLeft};
     if (rank == 2)
       bounds.push_back(index(type.getDimSize(1)));
-    tile::StoreOp::create(builder, loc, value, buffer, slotIndices(slot, rank),
-                          slotDims(rank), bounds, kAlign);
+    tile::StoreOp::create(builder, loc, value, buffers[number],
+                          slotIndices(slot, rank), slotDims(rank), bounds,
+                          kAlign);
   }
 }
 
@@ -172,30 +173,33 @@ static tile::SmemType sharedTypeOf(const AttentionPlan &plan, Value arg) {
 }
 
 /// Parts come through a channel, ahead of their turn.
-void AttentionKernel::combineParts(SmallVectorImpl<Value> &carried) {
-  auto args = op.getCarriedArgs(op.getStepBlock());
+SmallVector<Value> AttentionKernel::combineParts(const KeyPass &pass) {
+  SmallVector<Value> args;
   SmallVector<Type> tiles;
-  for (BlockArgument arg : args)
-    tiles.push_back(sharedTypeOf(plan, arg));
+  for (unsigned number : pass.carried) {
+    args.push_back(op.getCarriedArgs(op.getStepBlock())[number]);
+    tiles.push_back(sharedTypeOf(plan, args.back()));
+  }
   Value channel = makeChannel(tiles);
   emitter.forget();
   auto loop = scf::ForOp::create(builder, loc, index(0), numParts, index(1),
-                                 makeInitial());
+                                 makeInitial(pass));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();
   Value slot = add(slotBase, number);
   auto acquired = tile::ChannelAcquireOp::create(builder, loc, TypeRange(tiles),
                                                  channel, number);
-  for (auto [buffer, smem] : llvm::zip_equal(buffers, acquired.getResults())) {
+  for (auto [carried, smem] :
+       llvm::zip_equal(pass.carried, acquired.getResults())) {
     ArrayRef<int64_t> shape = cast<tile::SmemType>(smem.getType()).getShape();
     int64_t rank = shape.size();
     SmallVector<Value> bounds = {rowsLeft};
     if (rank == 2)
       bounds.push_back(index(shape.back()));
-    tile::LoadAsyncOp::create(builder, loc, buffer, slotIndices(slot, rank),
-                              slotDims(rank), bounds, /*from=*/Value(), smem,
-                              kAlign);
+    tile::LoadAsyncOp::create(builder, loc, buffers[carried],
+                              slotIndices(slot, rank), slotDims(rank), bounds,
+                              /*from=*/Value(), smem, kAlign);
   }
   tile::ChannelCommitOp::create(builder, loc, channel, number);
   auto full = tile::ChannelWaitOp::create(builder, loc, TypeRange(tiles),
@@ -239,6 +243,5 @@ void AttentionKernel::combineParts(SmallVectorImpl<Value> &carried) {
   }
   tile::ChannelReleaseOp::create(builder, loc, channel, number);
   scf::YieldOp::create(builder, loc, next);
-  carried.assign(loop.result_begin(), loop.result_end());
-  bindCarried(op.getFinishBlock(), carried);
+  return llvm::to_vector_of<Value>(loop.getResults());
 }

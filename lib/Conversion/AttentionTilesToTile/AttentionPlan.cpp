@@ -3,10 +3,12 @@
 #include "AttentionPlan.h"
 
 #include "HeadGroups.h"
+#include "KeyPasses.h"
 
 #include "linattn/Dialect/Tile/IR/Layouts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
 
@@ -16,8 +18,12 @@ using namespace linattn::attention_to_tile;
 
 /// Operands of products on their way, addresses, counters. Of f32 operands also
 /// the terms that they are split in, and of a window its second bound by row.
+/// Of a body that asks where an element stands, bounds and addresses. Beside
+/// queries in registers, where the tile stands if another pass begins with
+/// that.
 static constexpr int64_t kWorkRegisters = 48, kSplitRegisters = 44,
-                         kWindowRegisters = 8;
+                         kWindowRegisters = 8, kPlaceRegisters = 6,
+                         kPassRegisters = 12;
 
 /// Columns of a tile: products go by 16.
 static int64_t padColumns(int64_t size) {
@@ -96,41 +102,87 @@ static bool isOnlineSoftmax(AttentionTilesOp op) {
   return true;
 }
 
+/// Bodies of the step that ask for places, to compute with them or to read
+/// there.
+static int64_t countPlaceBodies(Block *step) {
+  return llvm::count_if(
+      step->getOps<linalg::GenericOp>(), [](linalg::GenericOp body) {
+        return llvm::any_of(*body.getBody(), [](Operation &inner) {
+          return isa<linalg::IndexOp, tensor::ExtractOp>(inner);
+        });
+      });
+}
+
 /// Beside values and scores.
 static int64_t countWorkRegisters(AttentionTilesOp op, bool split) {
-  return kWorkRegisters + (split ? kSplitRegisters : 0) +
+  return kWorkRegisters +
+         (split ? kSplitRegisters
+                : kPlaceRegisters * countPlaceBodies(op.getStepBlock())) +
          (op.getWindow() ? kWindowRegisters : 0);
 }
 
-int64_t linattn::attention_to_tile::countLeastRegisters(AttentionTilesOp op,
-                                                        int64_t columnParts) {
+/// Whether f32 operands of products are split in terms.
+static bool splitsOperands(Block *step) {
+  return llvm::any_of(step->getOps<linalg::MatmulOp>(), [](auto product) {
+    return getElementTypeOrSelf(product.getInputs()[0].getType()).isF32();
+  });
+}
+
+namespace {
+/// Registers of a thread while a pass goes over the keys.
+struct PassRegisters {
+  int64_t carried = 0, scores = 0, queries = 0;
+};
+} // namespace
+
+/// `registersOf` says what a value takes, `scoresOf` what a product does. Of
+/// other passes the vectors stay.
+static PassRegisters
+countRegisters(AttentionTilesOp op, const KeyPass &pass,
+               llvm::function_ref<int64_t(Value)> registersOf,
+               llvm::function_ref<int64_t(Value)> scoresOf) {
+  PassRegisters count;
   Block *step = op.getStepBlock();
-  // Of a row tile a lane has two rows, and of each a fourth of the columns.
-  int64_t carried = 0;
-  for (BlockArgument arg : op.getCarriedArgs(step)) {
-    auto type = cast<RankedTensorType>(arg.getType());
-    carried += type.getRank() == 2
-                   ? padColumns(type.getDimSize(1) / columnParts) / 2
-                   : 2;
-  }
-  int64_t scores = 0;
-  bool split = false;
+  for (auto [number, arg] : llvm::enumerate(op.getCarriedArgs(step)))
+    if (pass.carries(number) || !isMatrix(arg.getType()))
+      count.carried += registersOf(arg);
   for (ArrayRef<linalg::MatmulOp> products : productsByDepth(step)) {
     int64_t sum = 0;
     for (linalg::MatmulOp product : products) {
-      split |= getElementTypeOrSelf(product.getInputs()[0].getType()).isF32();
-      if (!llvm::is_contained(step->getTerminator()->getOperands(),
-                              product->getResult(0)))
-        sum += tile::kRowTile / 2;
+      Value left = product.getInputs()[0], result = product->getResult(0);
+      if (!pass.inner.contains(product) ||
+          llvm::is_contained(step->getTerminator()->getOperands(), result))
+        continue;
+      sum += scoresOf(result);
+      if (isa<BlockArgument>(left))
+        count.queries += registersOf(left);
     }
-    scores = std::max(scores, sum);
+    count.scores = std::max(count.scores, sum);
   }
-  return carried + scores + countWorkRegisters(op, split);
+  return count;
+}
+
+int64_t linattn::attention_to_tile::countLeastRegisters(AttentionTilesOp op,
+                                                        WideValues wide) {
+  // Of a row tile a lane has two rows, and of each a fourth of the columns.
+  auto registersOf = [&](Value value) -> int64_t {
+    auto type = cast<RankedTensorType>(value.getType());
+    return isMatrix(type)
+               ? padColumns(type.getDimSize(1) / wide.columnParts) / 2
+               : 2;
+  };
+  auto scoresOf = [](Value) -> int64_t { return tile::kRowTile / 2; };
+  int64_t most = 0;
+  for (const KeyPass &pass : findKeyPasses(op, wide.inTurn)) {
+    PassRegisters count = countRegisters(op, pass, registersOf, scoresOf);
+    most = std::max(most, count.carried + count.scores);
+  }
+  return most + countWorkRegisters(op, splitsOperands(op.getStepBlock()));
 }
 
 FailureOr<AttentionPlan>
 linattn::attention_to_tile::planAttention(AttentionTilesOp op, int64_t warps,
-                                          int64_t splitKeys) {
+                                          int64_t splitKeys, WideValues wide) {
   int64_t rows = op.getQueryTile();
   if (rows < tile::kRowTile || int64_t(op.getKeyTile()) < tile::kRowTile)
     return op.emitOpError("is not lowered to tiles: query and key tiles have "
@@ -146,6 +198,8 @@ linattn::attention_to_tile::planAttention(AttentionTilesOp op, int64_t warps,
                           "carried values are not (split-keys=0)");
   AttentionPlan plan;
   plan.splitKeys = splitKeys;
+  plan.columnParts = wide.columnParts;
+  plan.inTurn = wide.inTurn;
   if (splitKeys)
     plan.group = findHeadGroup(op);
   // Two row tiles of a warp share what is read of keys and values: shared
@@ -159,42 +213,32 @@ linattn::attention_to_tile::planAttention(AttentionTilesOp op, int64_t warps,
                           "that share ")
            << rows << " query rows by 16, got " << plan.warps;
 
-  auto registersOf = [&](Type type) {
-    auto tensor = cast<RankedTensorType>(type);
-    RankedTensorType fragment = isMatrix(type)
+  auto registersOf = [&](Value value) -> int64_t {
+    auto tensor = cast<RankedTensorType>(value.getType());
+    RankedTensorType fragment = isMatrix(tensor)
                                     ? plan.getFragmentType(tensor)
                                     : plan.getVectorType(tensor, true);
     return llvm::divideCeil(tile::getElementsPerLane(fragment) *
                                 fragment.getElementTypeBitWidth(),
                             32);
   };
-  Block *step = op.getStepBlock();
-  int64_t carried = 0, queries = 0;
-  for (BlockArgument arg : op.getCarriedArgs(step))
-    carried += registersOf(arg.getType());
-  bool split = false;
-  int64_t scores = 0;
-  for (ArrayRef<linalg::MatmulOp> products : productsByDepth(step)) {
-    int64_t sum = 0;
-    for (linalg::MatmulOp product : products) {
-      Value left = product.getInputs()[0], result = product->getResult(0);
-      split |= getElementTypeOrSelf(left.getType()).isF32();
-      if (llvm::is_contained(step->getTerminator()->getOperands(), result))
-        continue;
-      sum += registersOf(result.getType());
-      if (isa<BlockArgument>(left))
-        queries += registersOf(left.getType());
-    }
-    scores = std::max(scores, sum);
+  bool split = splitsOperands(op.getStepBlock());
+  int64_t queries = 0;
+  for (const KeyPass &pass : findKeyPasses(op, plan.inTurn)) {
+    PassRegisters count = countRegisters(op, pass, registersOf, registersOf);
+    plan.registers = std::max(plan.registers, count.carried + count.scores);
+    queries = std::max(queries, count.queries);
   }
-  plan.registers = carried + scores + countWorkRegisters(op, split);
+  plan.registers += countWorkRegisters(op, split);
   if (plan.registers > kMaxRegisters)
     return op.emitOpError("is not lowered to tiles: tiles of ")
            << rows << " queries and " << op.getKeyTile() << " keys on "
            << plan.warps << " warps need about " << plan.registers
            << " registers of a thread, which has " << kMaxRegisters
            << " (smaller tiles, or narrower values)";
-  plan.queriesInRegisters = !split && plan.registers + queries <= kMaxRegisters;
+  int64_t kept = plan.inTurn ? kPassRegisters : 0;
+  plan.queriesInRegisters =
+      !split && plan.registers + queries + kept <= kMaxRegisters;
   if (plan.queriesInRegisters)
     plan.registers += queries;
   return plan;

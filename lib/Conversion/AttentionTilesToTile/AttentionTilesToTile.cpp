@@ -9,6 +9,7 @@
 #include "AttentionKernel.h"
 #include "ColumnParts.h"
 #include "FoldScales.h"
+#include "KeyPasses.h"
 #include "SinkParameters.h"
 
 #include "linattn/Conversion/Passes.h"
@@ -69,6 +70,9 @@ static KernelDescription describe(const KernelSignature &signature,
                    number("heads_per_tile", plan.group)});
   if (plan.columnParts > 1)
     fields.push_back(number("column_parts", plan.columnParts));
+  if (plan.inTurn)
+    fields.push_back(
+        number("key_passes", findKeyPasses(op, /*inTurn=*/true).size()));
   description.plan = b.getDictionaryAttr(fields);
   AttentionKernel::addAlignments(signature, op, description.alignments);
   return description;
@@ -98,18 +102,12 @@ struct AttentionTilesToTilePass
           "is no attention on tiles (--linattn-tile-attention makes it)");
     if (failed(AttentionKernel::check(op)) || failed(RegionEmitter::check(op)))
       return failure();
-    FailureOr<int64_t> columnParts = cutColumns(op);
-    if (failed(columnParts))
+    FailureOr<WideValues> wide = shareWideValues(op, splitKeys > 0);
+    if (failed(wide))
       return failure();
-    FailureOr<AttentionPlan> plan = planAttention(op, warps, splitKeys);
+    FailureOr<AttentionPlan> plan = planAttention(op, warps, splitKeys, *wide);
     if (failed(plan))
       return failure();
-    plan->columnParts = *columnParts;
-    if (plan->columnParts > 1 && splitKeys)
-      return op.emitOpError("is not split over keys: its value columns are in ")
-             << plan->columnParts
-             << " parts already, as one block has too few registers for them "
-                "(split-keys=0)";
     foldScales(op);
 
     OpBuilder builder(func);

@@ -1,8 +1,7 @@
-//===- ColumnParts.cpp - value columns shared by blocks -------------------===//
+//===- ColumnParts.cpp - values too wide for registers --------------------===//
 
 #include "ColumnParts.h"
 
-#include "AttentionPlan.h"
 #include "RegionEmitter.h"
 
 #include "linattn/Dialect/Tile/IR/Layouts.h"
@@ -182,33 +181,52 @@ void ValueColumns::narrow(int64_t width) {
 /// Blocks that share a query tile at most: each makes all of its scores.
 static constexpr int64_t kMaxParts = 4;
 
-FailureOr<int64_t> linattn::attention_to_tile::cutColumns(AttentionTilesOp op) {
-  int64_t least = countLeastRegisters(op, /*columnParts=*/1);
-  if (least <= kMaxRegisters)
-    return 1;
+/// Parts of the value columns for blocks of their own, and narrows the regions
+/// to one of them. Null, with the reason in `why`, if there are none.
+static std::optional<int64_t> cutColumns(AttentionTilesOp op,
+                                         std::string &why) {
   ValueColumns columns(op);
-  auto refuseParts = [&](const Twine &why) {
-    return op.emitOpError("is not lowered to tiles: the smallest ones need "
-                          "about ")
-           << least << " registers of a thread, which has " << kMaxRegisters
-           << ", for a row of values, and the columns of these have no parts: "
-           << why;
-  };
-  if (failed(columns.find()))
-    return refuseParts("the regions have " + columns.why +
-                       " (compute it after the operation, or narrow the "
-                       "values)");
+  if (failed(columns.find())) {
+    why = "the regions have " + columns.why +
+          " (compute it after the operation, or narrow the values)";
+    return std::nullopt;
+  }
   int64_t width = 0;
   for (BlockArgument arg : op.getCarriedArgs(op.getStepBlock()))
     if (isMatrix(arg))
       width = widthOf(arg);
   for (int64_t parts = 2; parts <= kMaxParts; parts *= 2)
     if (width % (parts * tile::kRowTile) == 0 &&
-        countLeastRegisters(op, parts) <= kMaxRegisters) {
+        countLeastRegisters(op, {parts, false}) <= kMaxRegisters) {
       columns.narrow(width / parts);
       return parts;
     }
-  return refuseParts("no 2 or 4 parts of " + Twine(width) +
-                     " columns are few enough multiples of 16 (pad the values "
-                     "to a multiple of 32 or 64, of at most 512)");
+  why = ("no 2 or 4 parts of " + Twine(width) +
+         " columns are few enough multiples of 16 (pad the values to a "
+         "multiple of 32 or 64, of at most 512)")
+            .str();
+  return std::nullopt;
+}
+
+FailureOr<WideValues>
+linattn::attention_to_tile::shareWideValues(AttentionTilesOp op,
+                                            bool splitKeys) {
+  int64_t whole = countLeastRegisters(op, {}),
+          inTurn = countLeastRegisters(op, {1, true});
+  if (whole <= kMaxRegisters)
+    return WideValues();
+  std::string why = "keys come in parts (split-keys=0)";
+  if (!splitKeys)
+    if (std::optional<int64_t> parts = cutColumns(op, why))
+      return WideValues{*parts, false};
+  if (inTurn <= kMaxRegisters)
+    return WideValues{1, true};
+  InFlightDiagnostic error =
+      op.emitOpError("is not lowered to tiles: the smallest ones need about ")
+      << whole << " registers of a thread, which has " << kMaxRegisters
+      << ", for a row of values";
+  if (inTurn < whole)
+    error << ", " << inTurn
+          << " if carried values go over the keys one after another";
+  return error << ", and the columns of these have no parts: " << why;
 }

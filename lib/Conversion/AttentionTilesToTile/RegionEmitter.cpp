@@ -44,7 +44,13 @@ std::optional<double> linattn::attention_to_tile::numberOf(Value value) {
 }
 
 RankedTensorType RegionEmitter::fragmentTypeOf(Value value) {
-  return plan.getFragmentType(tensorOf(value));
+  RankedTensorType type = plan.getFragmentType(tensorOf(value));
+  return slice ? type.clone({type.getDimSize(0), slice->width}) : type;
+}
+
+RankedTensorType RegionEmitter::vectorTypeOf(Value value, bool alongRows) {
+  RankedTensorType type = plan.getVectorType(tensorOf(value), alongRows);
+  return slice && !alongRows ? type.clone({slice->width}) : type;
 }
 
 Value RegionEmitter::constant(Type type, double value) {
@@ -86,9 +92,11 @@ Value RegionEmitter::findShared(Value value) const {
 }
 
 Value RegionEmitter::getFragment(Value value) {
-  if (Value known = findFragment(value))
+  Value known = slice ? made.fragments.lookup(value) : findFragment(value);
+  if (known)
     return known;
-  Value result = makeFragment(value);
+  Value whole = bound.fragments.lookup(value);
+  Value result = whole ? sliceOf(whole) : makeFragment(value);
   made.fragments[value] = result;
   return result;
 }
@@ -113,8 +121,15 @@ Value RegionEmitter::makeFragment(Value value) {
         builder, loc,
         cast<TypedAttr>(Attribute(
             DenseElementsAttr::get(type, ArrayRef<Attribute>(*attr)))));
-  if (findShared(value))
-    return tile::LocalLoadOp::create(builder, loc, type, getShared(value));
+  if (findShared(value)) {
+    Value source = getShared(value);
+    if (slice)
+      source = tile::SmemViewOp::create(
+          builder, loc,
+          cast<tile::SmemType>(source.getType()).getSliceType(type.getShape()),
+          source, ArrayRef<int64_t>{0, slice->first}, /*transposed=*/false);
+    return tile::LocalLoadOp::create(builder, loc, type, source);
+  }
   Operation *inner = value.getDefiningOp();
   if (!inner)
     return allowedMask(type);
@@ -248,6 +263,42 @@ Value RegionEmitter::broadcast(linalg::BroadcastOp op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+void RegionEmitter::forEachSlice(int64_t columns,
+                                 llvm::function_ref<void(int64_t)> make) {
+  if (sliceWidth == 0)
+    return make(0);
+  // What has no columns is the same in all slices, and stays.
+  llvm::DenseMap<Value, Value> fragments, vectors;
+  std::swap(fragments, made.fragments);
+  std::swap(vectors, made.vectors[false]);
+  std::optional<Columns> outer = slice;
+  for (int64_t first = 0; first < columns; first += sliceWidth) {
+    slice = Columns{first, std::min(sliceWidth, columns - first)};
+    make(first);
+    made.fragments.clear();
+    made.vectors[false].clear();
+  }
+  slice = outer;
+  made.fragments = std::move(fragments);
+  made.vectors[false] = std::move(vectors);
+}
+
+/// The slice's columns of a fragment.
+Value RegionEmitter::sliceOf(Value fragment) {
+  auto type = cast<RankedTensorType>(fragment.getType());
+  auto attrs = [&](ArrayRef<int64_t> numbers) {
+    return getAsIndexOpFoldResult(context, numbers);
+  };
+  return tensor::ExtractSliceOp::create(
+      builder, loc, type.clone({type.getDimSize(0), slice->width}), fragment,
+      attrs({0, slice->first}), attrs({type.getDimSize(0), slice->width}),
+      attrs({1, 1}));
+}
+
+//===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
 
@@ -271,7 +322,9 @@ void RegionEmitter::makeProducts(linalg::MatmulOp first) {
        productsByDepth(first->getBlock()))
     if (llvm::is_contained(group, first))
       for (linalg::MatmulOp product : group)
-        products.push_back({product, {}, {}});
+        if (product->getBlock() != op.getStepBlock() ||
+            wanted->contains(product))
+          products.push_back({product, {}, {}});
   for (Product &product : products) {
     // First what is short: exponentials then stand beside the products.
     product.acc = getFragment(product.op.getOutputs()[0]);
@@ -302,44 +355,50 @@ void RegionEmitter::makeProducts(linalg::MatmulOp first) {
 //===----------------------------------------------------------------------===//
 
 Value RegionEmitter::getVector(Value value, bool alongRows) {
-  if (Value known = bound.vectors.lookup({value, alongRows}))
+  if (Value known = bound.vectors[alongRows].lookup(value))
     return known;
-  if (Value known = made.vectors.lookup({value, alongRows}))
+  if (Value known = made.vectors[alongRows].lookup(value))
     return known;
   Value result = makeVector(value, alongRows);
-  made.vectors[{value, alongRows}] = result;
+  made.vectors[alongRows][value] = result;
   return result;
 }
 
 Value RegionEmitter::loadVector(Value tensor, bool alongRows) {
-  RankedTensorType type = tensorOf(tensor);
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value size = arith::ConstantIndexOp::create(builder, loc, type.getDimSize(0));
-  return tile::LoadOp::create(builder, loc, plan.getVectorType(type, alongRows),
-                              memories.lookup(tensor), ValueRange{zero},
-                              ArrayRef<int64_t>{0}, ValueRange{size});
+  int64_t begin = firstOf(alongRows);
+  Value first = arith::ConstantIndexOp::create(builder, loc, begin);
+  Value left = arith::ConstantIndexOp::create(
+      builder, loc, tensorOf(tensor).getDimSize(0) - begin);
+  return tile::LoadOp::create(builder, loc, vectorTypeOf(tensor, alongRows),
+                              memories.lookup(tensor), ValueRange{first},
+                              ArrayRef<int64_t>{0}, ValueRange{left});
 }
 
 /// A vector of a tensor with more dimensions.
-Value RegionEmitter::loadSlice(tensor::ExtractSliceOp slice, bool alongRows) {
-  RankedTensorType type = tensorOf(slice.getResult());
+Value RegionEmitter::loadSlice(tensor::ExtractSliceOp op, bool alongRows) {
   SmallVector<Value> indices;
-  for (OpFoldResult offset : slice.getMixedOffsets()) {
+  for (OpFoldResult offset : op.getMixedOffsets()) {
     if (auto attr = dyn_cast<Attribute>(offset))
       indices.push_back(arith::ConstantIndexOp::create(
           builder, loc, cast<IntegerAttr>(attr).getInt()));
     else
       indices.push_back(getScalar(cast<Value>(offset)));
   }
-  int64_t inner = indices.size() - 1;
-  Value size = arith::ConstantIndexOp::create(builder, loc, type.getDimSize(0));
-  return tile::LoadOp::create(builder, loc, plan.getVectorType(type, alongRows),
-                              memories.lookup(slice.getSource()), indices,
-                              ArrayRef<int64_t>{inner}, ValueRange{size});
+  int64_t inner = indices.size() - 1, begin = firstOf(alongRows);
+  if (begin > 0)
+    indices.back() = arith::AddIOp::create(
+        builder, loc, indices.back(),
+        arith::ConstantIndexOp::create(builder, loc, begin));
+  Value left = arith::ConstantIndexOp::create(
+      builder, loc, op.getType().getDimSize(0) - begin);
+  return tile::LoadOp::create(builder, loc,
+                              vectorTypeOf(op.getResult(), alongRows),
+                              memories.lookup(op.getSource()), indices,
+                              ArrayRef<int64_t>{inner}, ValueRange{left});
 }
 
 Value RegionEmitter::makeVector(Value value, bool alongRows) {
-  RankedTensorType type = plan.getVectorType(tensorOf(value), alongRows);
+  RankedTensorType type = vectorTypeOf(value, alongRows);
   if (auto attr = splatOf(value))
     return arith::ConstantOp::create(
         builder, loc,
@@ -400,13 +459,14 @@ static double neutralOf(tile::Combine kind) {
   llvm_unreachable("all kinds are listed");
 }
 
-Value RegionEmitter::reduceRows(linalg::ReduceOp reduce) {
-  Value input = reduce.getInputs()[0], init = reduce.getInits()[0];
+/// Over the columns that are made.
+Value RegionEmitter::reduceColumns(linalg::ReduceOp reduce) {
+  Value input = reduce.getInputs()[0];
   Value fragment = getFragment(input);
   RankedTensorType type = tensorOf(fragment);
   tile::Combine kind = *combineOf(reduce);
-  int64_t size = tensorOf(input).getDimSize(1);
-  if (size != type.getDimSize(1)) {
+  int64_t size = tensorOf(input).getDimSize(1) - firstOf(/*alongRows=*/false);
+  if (size < type.getDimSize(1)) {
     // Columns that only fill the tile.
     Value columns = arith::ConstantIndexOp::create(builder, loc, size);
     Value inside =
@@ -415,12 +475,23 @@ Value RegionEmitter::reduceRows(linalg::ReduceOp reduce) {
     fragment = arith::SelectOp::create(builder, loc, inside, fragment,
                                        constant(type, neutralOf(kind)));
   }
-  Value result = tile::ReduceOp::create(builder, loc, tile::getRowType(type),
-                                        kind, fragment, uint64_t(1), Value());
-  if (numberOf(init) == neutralOf(kind))
+  return tile::ReduceOp::create(builder, loc, tile::getRowType(type), kind,
+                                fragment, uint64_t(1), Value());
+}
+
+Value RegionEmitter::reduceRows(linalg::ReduceOp reduce) {
+  Value input = reduce.getInputs()[0], init = reduce.getInits()[0];
+  StringRef name =
+      reduce.getCombiner().front().front().getName().getStringRef();
+  Value result;
+  forEachSlice(plan.getFragmentType(tensorOf(input)).getDimSize(1),
+               [&](int64_t) {
+                 Value part = reduceColumns(reduce);
+                 result = result ? binary(name, result, part) : part;
+               });
+  if (numberOf(init) == neutralOf(*combineOf(reduce)))
     return result;
-  return binary(reduce.getCombiner().front().front().getName().getStringRef(),
-                result, getVector(init, /*alongRows=*/true));
+  return binary(name, result, getVector(init, /*alongRows=*/true));
 }
 
 //===----------------------------------------------------------------------===//

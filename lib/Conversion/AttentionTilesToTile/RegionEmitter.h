@@ -51,7 +51,7 @@ public:
     bound.shareds[value] = tile;
   }
   void bindVector(mlir::Value value, bool alongRows, mlir::Value vector) {
-    bound.vectors[{value, alongRows}] = vector;
+    bound.vectors[alongRows][value] = vector;
   }
   void bindScalar(mlir::Value value, mlir::Value scalar) {
     bound.scalars[value] = scalar;
@@ -67,6 +67,18 @@ public:
     queryLimit = queries;
     keyLimit = keys;
   }
+  /// What products are made beside each other: those of `inner`.
+  void setPass(const llvm::DenseSet<mlir::Operation *> &inner) {
+    wanted = &inner;
+  }
+  /// From now on matrices are made in slices of so many columns: what a thread
+  /// holds of them at a time. A sum over columns goes over all slices.
+  void setSlices(int64_t width) { sliceWidth = width; }
+  /// What follows `make` in each slice of matrices of `columns` columns:
+  /// fragments and vectors over columns are those of the slice, from `first`
+  /// on. Without slices that is once, from 0 on.
+  void forEachSlice(int64_t columns,
+                    llvm::function_ref<void(int64_t first)> make);
   /// Forgets what was made, but not what was given: it is not seen from where
   /// the builder goes next.
   void forget() { made = Forms(); }
@@ -82,6 +94,12 @@ private:
   using Value = mlir::Value;
 
   mlir::RankedTensorType fragmentTypeOf(mlir::Value value);
+  mlir::RankedTensorType vectorTypeOf(mlir::Value value, bool alongRows);
+  /// The first element that is made of a vector.
+  int64_t firstOf(bool alongRows) const {
+    return slice && !alongRows ? slice->first : 0;
+  }
+  Value sliceOf(Value fragment);
   Value findFragment(Value value) const;
   Value findShared(Value value) const;
   Value constant(mlir::Type type, double value);
@@ -107,9 +125,10 @@ private:
   Value groupedMask(mlir::RankedTensorType type);
   Value broadcast(mlir::linalg::BroadcastOp op);
   Value reduceRows(mlir::linalg::ReduceOp op);
+  Value reduceColumns(mlir::linalg::ReduceOp op);
   /// A vector that the region reads from outside.
   Value loadVector(Value tensor, bool alongRows);
-  Value loadSlice(mlir::tensor::ExtractSliceOp slice, bool alongRows);
+  Value loadSlice(mlir::tensor::ExtractSliceOp op, bool alongRows);
   /// Makes the product and all others that can go with it.
   void makeProducts(mlir::linalg::MatmulOp op);
 
@@ -124,9 +143,17 @@ private:
   mlir::MLIRContext *context;
   AllowedPairs allowed;
   Value queryLimit, keyLimit;
+  const llvm::DenseSet<mlir::Operation *> *wanted = nullptr;
+  int64_t sliceWidth = 0;
+  /// The slice that is made.
+  struct Columns {
+    int64_t first, width;
+  };
+  std::optional<Columns> slice;
   struct Forms {
     llvm::DenseMap<Value, Value> fragments, shareds, scalars;
-    llvm::DenseMap<std::pair<Value, unsigned>, Value> vectors;
+    /// Over columns, along rows.
+    llvm::DenseMap<Value, Value> vectors[2];
   };
   Forms bound, made;
   llvm::DenseMap<Value, Value> memories;

@@ -111,6 +111,36 @@ static Registers emitOnRegisters(Emitter &e, Operation *op,
   return inPairs ? result : e.packAs(type, result);
 }
 
+/// Columns of a matrix: some of the registers that a lane has.
+static LogicalResult emitColumns(Emitter &e, tensor::ExtractSliceOp op) {
+  RankedTensorType from = op.getSourceType(), to = op.getType();
+  ArrayRef<int64_t> offsets = op.getStaticOffsets();
+  if (!isa<AccAttr>(from.getEncoding()) ||
+      from.getEncoding() != to.getEncoding() || !op.hasUnitStride() ||
+      to.getDimSize(0) != from.getDimSize(0) || offsets[0] != 0 ||
+      ShapedType::isDynamic(offsets[1]) || offsets[1] % 8 != 0)
+    return op.emitOpError("is no slice of registers: it has all rows of a "
+                          "matrix in 'acc', and columns from a multiple of 8 "
+                          "on, got ")
+           << from << " to " << to;
+  std::map<std::pair<int64_t, int64_t>, int64_t> numbers;
+  for (int64_t i : llvm::seq(getElementsPerLane(from))) {
+    LaneElement at = getLaneElement(from, i);
+    numbers[{at.row, at.column}] = i;
+  }
+  // Neighbours stay neighbours, so registers of two are as good.
+  int64_t perRegister = isPacked(from) ? 2 : 1;
+  const Registers &source = e.fragments[op.getSource()];
+  Registers result;
+  for (int64_t i = 0; i < getElementsPerLane(to); i += perRegister) {
+    LaneElement at = getLaneElement(to, i);
+    result.push_back(
+        source[numbers.at({at.row, at.column + offsets[1]}) / perRegister]);
+  }
+  e.fragments[op.getResult()] = result;
+  return success();
+}
+
 static LogicalResult emitScalar(Emitter &e, Operation *op) {
   if (op->getNumResults() == 1 && op->getNumOperands() != 0) {
     SmallVector<Value> operands;
@@ -143,6 +173,8 @@ LogicalResult linattn::tilenvvm::emitElementwise(Emitter &e, Operation *op) {
     e.fragments[splat.getResult()] = Registers(getNumRegisters(type), value);
     return success();
   }
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return emitColumns(e, slice);
   if (!op->hasTrait<OpTrait::Elementwise>())
     return op->emitOpError("has no translation on tensors in registers");
   e.fragments[op->getResult(0)] = emitOnRegisters(e, op, type);

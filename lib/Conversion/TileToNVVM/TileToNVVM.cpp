@@ -398,7 +398,7 @@ LogicalResult KernelTranslation::emit(Operation *op) {
       .Default([&](Operation *op) -> LogicalResult {
         if (op->getNumRegions() == 0 &&
             (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
-             isa<tensor::SplatOp>(op)))
+             isa<tensor::SplatOp, tensor::ExtractSliceOp>(op)))
           return emitElementwise(e, op);
         return op->emitOpError("has no translation in a kernel on tiles");
       });

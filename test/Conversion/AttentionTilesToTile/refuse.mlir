@@ -27,21 +27,21 @@ func.func @wide(%q: tensor<?x?x2x64xbf16>, %k: tensor<?x?x2x64xbf16>, %v: tensor
 
 // -----
 
-// A norm meets all columns of the values.
-func.func @norm(%q: tensor<?x?x4x96xbf16>, %k: tensor<?x?x4x96xbf16>, %v: tensor<?x?x2x192xbf16>, %l: tensor<f32>, %w: tensor<192xf32>) -> tensor<?x?x2x192xbf16> {
-  // expected-error @+1 {{'linattn.attention_tiles' op is not lowered to tiles: the smallest ones need about 264 registers of a thread, which has 255, for a row of values, and the columns of these have no parts: the regions have a vector over the value columns, as a norm's weight is (compute it after the operation, or narrow the values)}}
-  %o = linattn.diff_attention v1 %q, %k, %v, %l norm(%w : tensor<192xf32>)
-      : (tensor<?x?x4x96xbf16>, tensor<?x?x4x96xbf16>, tensor<?x?x2x192xbf16>, tensor<f32>) -> tensor<?x?x2x192xbf16>
-  return %o : tensor<?x?x2x192xbf16>
+// A norm meets all columns of the values, and a row of one map is too wide.
+func.func @norm(%q: tensor<?x?x4x256xbf16>, %k: tensor<?x?x4x256xbf16>, %v: tensor<?x?x2x512xbf16>, %l: tensor<f32>, %w: tensor<512xf32>) -> tensor<?x?x2x512xbf16> {
+  // expected-error @+1 {{'linattn.attention_tiles' op is not lowered to tiles: the smallest ones need about 584 registers of a thread, which has 255, for a row of values, 320 if carried values go over the keys one after another, and the columns of these have no parts: the regions have a vector over the value columns, as a norm's weight is (compute it after the operation, or narrow the values)}}
+  %o = linattn.diff_attention v1 %q, %k, %v, %l norm(%w : tensor<512xf32>)
+      : (tensor<?x?x4x256xbf16>, tensor<?x?x4x256xbf16>, tensor<?x?x2x512xbf16>, tensor<f32>) -> tensor<?x?x2x512xbf16>
+  return %o : tensor<?x?x2x512xbf16>
 }
 
 // -----
 
-func.func @uneven(%q: tensor<?x?x4x96xbf16>, %k: tensor<?x?x4x96xbf16>, %v: tensor<?x?x2x200xbf16>, %l: tensor<f32>) -> tensor<?x?x2x200xbf16> {
-  // expected-error @+1 {{'linattn.attention_tiles' op is not lowered to tiles: the smallest ones need about 280 registers of a thread, which has 255, for a row of values, and the columns of these have no parts: no 2 or 4 parts of 200 columns are few enough multiples of 16 (pad the values to a multiple of 32 or 64, of at most 512)}}
+func.func @uneven(%q: tensor<?x?x4x200xbf16>, %k: tensor<?x?x4x200xbf16>, %v: tensor<?x?x2x400xbf16>, %l: tensor<f32>) -> tensor<?x?x2x400xbf16> {
+  // expected-error @+1 {{'linattn.attention_tiles' op is not lowered to tiles: the smallest ones need about 472 registers of a thread, which has 255, for a row of values, 264 if carried values go over the keys one after another, and the columns of these have no parts: no 2 or 4 parts of 400 columns are few enough multiples of 16 (pad the values to a multiple of 32 or 64, of at most 512)}}
   %o = linattn.diff_attention v1 %q, %k, %v, %l
-      : (tensor<?x?x4x96xbf16>, tensor<?x?x4x96xbf16>, tensor<?x?x2x200xbf16>, tensor<f32>) -> tensor<?x?x2x200xbf16>
-  return %o : tensor<?x?x2x200xbf16>
+      : (tensor<?x?x4x200xbf16>, tensor<?x?x4x200xbf16>, tensor<?x?x2x400xbf16>, tensor<f32>) -> tensor<?x?x2x400xbf16>
+  return %o : tensor<?x?x2x400xbf16>
 }
 
 // -----

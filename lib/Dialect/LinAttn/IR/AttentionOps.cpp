@@ -300,6 +300,10 @@ LogicalResult DiffAttentionOp::verify() {
   if (!isFiniteIn(getEps(), compute) || eps < 0)
     return emitOpError()
            << "(diff_attention_c7) eps is finite and not negative, got " << eps;
+  // What is not given is 1e-5.
+  if (!getNorm() && eps != 1e-5)
+    return emitOpError() << "(diff_attention_c7) eps belongs to a norm, got "
+                         << eps << " without one";
   if (getOutputScale() && !isFiniteIn(*getOutputScale(), compute))
     return emitOpError() << "(diff_attention_c8) output_scale is finite in "
                          << (compute.isF64() ? "f64" : "f32") << ", got "

@@ -191,6 +191,16 @@ func.func @f(%q: tensor<?x?x8x8xf32>, %k: tensor<?x?x4x8xf32>, %v: tensor<?x?x2x
 // -----
 
 // diff_attention_c7
+func.func @f(%q: tensor<?x?x8x8xf32>, %k: tensor<?x?x4x8xf32>, %v: tensor<?x?x2x16xf32>, %l: tensor<4xf32>) {
+  // expected-error@+1 {{'linattn.diff_attention' op (diff_attention_c7) eps belongs to a norm, got 1.000000e-06 without one}}
+  %o = linattn.diff_attention v1 %q, %k, %v, %l eps 1.0e-6
+      : (tensor<?x?x8x8xf32>, tensor<?x?x4x8xf32>, tensor<?x?x2x16xf32>, tensor<4xf32>) -> tensor<?x?x4x16xf32>
+  return
+}
+
+// -----
+
+// diff_attention_c7
 func.func @f(%q: tensor<?x?x8x8xf32>, %k: tensor<?x?x2x8xf32>, %v: tensor<?x?x2x8xf32>, %l: tensor<4xf32>, %w: tensor<8xf32>) {
   // expected-error@+1 {{'linattn.diff_attention' op (diff_attention_c7) norm belongs to v1, got v2}}
   %o = linattn.diff_attention v2 %q, %k, %v, %l norm(%w : tensor<8xf32>)

@@ -188,7 +188,8 @@ def LinAttn_DiffAttentionOp : LinAttn_AttentionOp<"diff_attention"> {
     * (diff_attention_c4) Static sizes of B and S agree.
     * (diff_attention_c5) lambda is a scalar, [H] or [B, T, H].
     * (diff_attention_c6) The result is [B, T, H, Dv].
-    * (diff_attention_c7) `norm` is [Dv] and belongs to v1; eps is finite and not negative.
+    * (diff_attention_c7) `norm` is [Dv] and belongs to v1; eps is finite, not negative,
+      and belongs to `norm`.
     * (diff_attention_c8) The window is from 1 to 2^30; the scales are finite in f32,
       of f64 queries in f64.
     * (diff_attention_c9) The score region takes (f32, index, index, index, index)
