@@ -12,6 +12,7 @@
 #include "SharedMemory.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/MapVector.h"
 #include <map>
 
 namespace linattn::simt {
@@ -43,15 +44,17 @@ public:
   void bind(mlir::BlockArgument argument, GlobalTensor tensor) {
     tensors[argument] = std::move(tensor);
   }
-  /// This thread's element of a read, the same in all lanes.
-  void bindRead(ReadOp op, mlir::Value element) { reads[op] = element; }
+  /// This thread's elements of a read, the same in all lanes.
+  void bindRead(ReadOp op, llvm::ArrayRef<mlir::Value> elements) {
+    reads[op].assign(elements.begin(), elements.end());
+  }
 
   mlir::Value evaluate(mlir::Value value, llvm::ArrayRef<Coord> at);
   mlir::Value scalar(mlir::Value value) { return evaluate(value, {}); }
-  /// This thread's column of a vector of `size` elements; threads beyond it
-  /// stand at the last.
-  Coord columnOf(int64_t size);
-  mlir::Value atColumn(mlir::Value vector);
+  /// This thread's column `part` of a vector of `size` elements; threads beyond
+  /// it stand at the last.
+  Coord columnOf(int64_t size, unsigned part);
+  mlir::Value atColumn(mlir::Value vector, unsigned part);
 
   /// Puts a vector that no state is needed for into shared memory, to be read
   /// after the next barrier: itself, or e^ of it.
@@ -71,7 +74,10 @@ private:
   mlir::Value compute(mlir::Value value, llvm::ArrayRef<Coord> at);
   // Arguments of the step.
   mlir::Value loadArgument(mlir::BlockArgument arg, llvm::ArrayRef<Coord> at);
-  mlir::Value prefetch(mlir::Type type, mlir::Value base, mlir::Value stride);
+  /// Stands for a value that the loop will carry.
+  mlir::Value emitPlaceholder(mlir::Type type);
+  mlir::Value prefetch(mlir::Type type, mlir::Value base, mlir::Value stride,
+                       int64_t beside, bool uniform);
   // Values of operations.
   mlir::Value constant(mlir::Operation *op, llvm::ArrayRef<Coord> at);
   mlir::Value elementwise(mlir::Operation *op, unsigned result,
@@ -117,22 +123,32 @@ private:
   const llvm::DenseSet<mlir::Value> &dependent;
 
   llvm::DenseMap<mlir::Value, GlobalTensor> tensors;
-  llvm::DenseMap<mlir::Operation *, mlir::Value> reads;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 4>> reads;
   std::map<Key, mlir::Value> known;
   std::map<std::pair<int64_t, int64_t>, mlir::Value> threadElements;
-  llvm::DenseMap<int64_t, mlir::Value> clampedColumns;
+  llvm::DenseMap<std::pair<int64_t, unsigned>, mlir::Value> clampedColumns;
   llvm::DenseMap<std::pair<mlir::Value, int>, int64_t> slots;
   std::map<std::pair<intptr_t, int>, llvm::SmallVector<mlir::Value>> rowsOf;
   llvm::DenseMap<mlir::Attribute, std::string> tables;
 
-  /// An element that the previous token's turn loads.
+  /// An element that the previous token's turn loads, `beside` elements behind a
+  /// cursor that goes from token to token.
   struct Prefetch {
     mlir::Value placeholder;
     mlir::Value first;
-    mlir::Value base;
-    mlir::Value stride;
+    int64_t beside;
   };
-  llvm::SmallVector<Prefetch> prefetched;
+  /// An address or, where it is the same in all threads, which have registers of
+  /// their own for such values, an offset.
+  struct Cursor {
+    bool uniform = false;
+    mlir::Value placeholder;
+    mlir::Value first;
+    llvm::SmallVector<Prefetch, 4> loads;
+  };
+  llvm::MapVector<std::pair<mlir::Value, mlir::Value>, Cursor> cursors;
+  /// Addresses in arguments, without the token's offset.
+  std::map<Key, mlir::Value> bases;
 };
 
 } // namespace linattn::simt
