@@ -73,8 +73,7 @@ void KernelBuilder::emitPosition() {
   std::tie(frame.sequence, frame.head) = divide(rest, op.getNumHeads());
   frame.thread = emitThreadIndex(builder, loc);
   // Threads of `laneStride` column groups, for each lane; then the next groups.
-  auto [upper, position] =
-      divide(frame.thread, plan.laneStride * plan.lanes);
+  auto [upper, position] = divide(frame.thread, plan.laneStride * plan.lanes);
   auto [lane, group] = divide(position, plan.laneStride);
   frame.lane = lane;
   group = frame.addI(frame.mulI(upper, frame.i32(plan.laneStride)), group);
@@ -270,8 +269,7 @@ void KernelBuilder::emitStateOp(Operation *inner) {
   if (auto write = dyn_cast<WriteOp>(inner)) {
     SmallVector<Value, 4> values;
     for (unsigned part : llvm::seq(plan.vector))
-      values.push_back(
-          frame.toF32(evaluator.atColumn(write.getValue(), part)));
+      values.push_back(frame.toF32(evaluator.atColumn(write.getValue(), part)));
     after = rows.addOuter(
         before, evaluator.rows(write.getKey(), /*exponential=*/false), values);
   } else {
@@ -290,8 +288,7 @@ void KernelBuilder::emitStateOp(Operation *inner) {
 }
 
 /// The same in all lanes of a column: they add in the same order.
-SmallVector<Value, 4>
-KernelBuilder::sumOverLanes(SmallVector<Value, 4> sums) {
+SmallVector<Value, 4> KernelBuilder::sumOverLanes(SmallVector<Value, 4> sums) {
   Location loc = frame.loc;
   auto add = [&](Value a, Value b) -> Value {
     return arith::AddFOp::create(builder, loc, a, b);
@@ -299,8 +296,8 @@ KernelBuilder::sumOverLanes(SmallVector<Value, 4> sums) {
   if (plan.laneStride * plan.lanes <= kWarpSize) {
     for (int64_t lane = 1; lane < plan.lanes; lane *= 2)
       for (Value &sum : sums)
-        sum = add(sum,
-                  emitShuffleXor(builder, loc, sum, lane * plan.laneStride));
+        sum =
+            add(sum, emitShuffleXor(builder, loc, sum, lane * plan.laneStride));
     return sums;
   }
   // Of other warps: through shared memory, all columns of a thread at once.
@@ -327,7 +324,8 @@ KernelBuilder::sumOverLanes(SmallVector<Value, 4> sums) {
   });
   SmallVector<Value> ofLanes;
   for (int64_t lane : llvm::seq(plan.lanes))
-    ofLanes.push_back(frame.load(type, place(lane * plan.laneStride, own), bytes));
+    ofLanes.push_back(
+        frame.load(type, place(lane * plan.laneStride, own), bytes));
   for (auto [part, sum] : llvm::enumerate(sums)) {
     SmallVector<Value> parts(ofLanes);
     if (plan.vector != 1)
@@ -373,10 +371,9 @@ Value KernelBuilder::compensatedExp(Value gate, Value &carry) {
                                  frame.f32(bound));
   };
   // Just above -ln 2.
-  Value lasting =
-      arith::AndIOp::create(builder, loc,
-                            compare(arith::CmpFPredicate::OGE, -0.693147),
-                            compare(arith::CmpFPredicate::OLE, 0.0));
+  Value lasting = arith::AndIOp::create(
+      builder, loc, compare(arith::CmpFPredicate::OGE, -0.693147),
+      compare(arith::CmpFPredicate::OLE, 0.0));
   Value minusOne = emitShortExpM1(frame, gate);
   Value factor = add(minusOne, frame.f32(1));
   // factor - 1 is exact here, so this is what rounding e^g lost.

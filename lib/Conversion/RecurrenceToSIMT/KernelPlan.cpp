@@ -25,17 +25,16 @@ static constexpr int64_t kMaxThreads = 1024;
 /// Blocks that may be cut are small: barriers are cheap, and few heads still
 /// fill the GPU.
 static constexpr int64_t kPreferredThreads = 128;
-/// Columns of a thread in decoding: a row of a warp is 256 bytes of an f32 state,
-/// a whole line of a 16-bit one.
-static constexpr int64_t kDecodingVector = 2;
-/// Elements of the states of a thread in decoding. More of them are fewer threads
-/// for the latencies of a step, fewer are more instructions besides the step's.
-static constexpr int64_t kDecodingElements = 64;
-/// Columns of a block in decoding. Fewer make shorter pieces of a row; more, with
-/// their threads, leave a multiprocessor few blocks, whose loads wait for each
-/// other's stores.
-static constexpr int64_t kDecodingColumns = 64;
+/// Decoding is planned by the bytes of the states: those of a row that a thread
+/// loads at once, those of a row that a block has, and all that a thread has.
+/// Shorter pieces of a row cost bandwidth; longer ones, or more threads, leave
+/// a multiprocessor few blocks, whose loads wait for each other's stores. Fewer
+/// bytes of a thread are more instructions besides those of the step.
+static constexpr int64_t kDecodingVectorBytes = 8;
+static constexpr int64_t kDecodingRowBytes = 256;
+static constexpr int64_t kDecodingBytes = 256;
 static constexpr int64_t kMaxDecodingThreads = 256;
+static constexpr int64_t kOtherDecodingRegisters = 32;
 /// Threads of a multiprocessor in decoding, in several blocks.
 static constexpr int64_t kDecodingThreads = 512;
 
@@ -101,10 +100,18 @@ static LogicalResult refuseDoubles(RecurrenceOp op) {
   return success();
 }
 
-/// Adjacent columns of a thread, such that no thread has the end of a row in
-/// between.
+/// Bytes of an element of the states, the widest if they differ.
+static int64_t elementBytes(RecurrenceOp op) {
+  int64_t bytes = 2;
+  for (unsigned i : llvm::seq(op.getNumStates()))
+    bytes = std::max<int64_t>(
+        bytes, op.getStateType(i).getElementType().getIntOrFloatBitWidth() / 8);
+  return bytes;
+}
+
+/// Adjacent columns of a thread, such that no row ends between them.
 static int64_t chooseVector(RecurrenceOp op) {
-  int64_t vector = kDecodingVector;
+  int64_t vector = kDecodingVectorBytes / elementBytes(op);
   for (unsigned i : llvm::seq(op.getNumStates()))
     vector = std::gcd(vector, op.getStateType(i).getValues());
   return vector;
@@ -139,27 +146,21 @@ FailureOr<KernelPlan> simt::planKernel(RecurrenceOp op,
     if (!plan.decoding)
       return plan;
     plan.laneStride = plan.threads / plan.lanes;
-    // Elements, keys of as many rows, and the rest.
+    // Elements, keys of their rows, and the rest.
     int64_t elements = elementsWith(plan.lanes);
-    int64_t registers = elements + elements / plan.vector + kOtherRegisters;
+    int64_t registers =
+        elements + elements / plan.vector + kOtherDecodingRegisters;
     plan.blocks = std::max<int64_t>(
         1, std::min(kDecodingThreads / plan.threads,
                     kRegistersPerBlock / (plan.threads * registers)));
-    if (const char *text = getenv("SIMT_PLAN")) {
-      int v, l, w, b, x;
-      sscanf(text, "%d,%d,%d,%d,%d", &v, &l, &w, &b, &x);
-      plan.vector = v; plan.lanes = l; plan.width = w; plan.blocks = b;
-      plan.threads = w / v * l;
-      plan.slices = llvm::divideCeil(plan.columns, plan.width);
-      plan.laneStride = x ? plan.threads / l : kWarpSize / l;
-    }
     return plan;
   };
   auto threadsOf = [&](int64_t columns, int64_t lanes) -> int64_t {
     return llvm::alignTo(llvm::divideCeil(columns, plan.vector) * lanes,
                          kWarpSize);
   };
-  int64_t preferred = plan.decoding ? kDecodingElements : kPreferredRows;
+  int64_t preferred =
+      plan.decoding ? kDecodingBytes / elementBytes(op) : kPreferredRows;
   while (plan.lanes < kWarpSize && elementsWith(plan.lanes) > preferred)
     plan.lanes *= 2;
 
@@ -168,7 +169,7 @@ FailureOr<KernelPlan> simt::planKernel(RecurrenceOp op,
     int64_t threads = plan.decoding ? kMaxDecodingThreads : kPreferredThreads;
     int64_t most = std::max(threads / plan.lanes, int64_t(1)) * plan.vector;
     if (plan.decoding)
-      most = std::min(most, kDecodingColumns);
+      most = std::min(most, kDecodingRowBytes / elementBytes(op));
     plan.slices = llvm::divideCeil(plan.columns, most);
     plan.width = llvm::divideCeil(plan.columns, plan.slices);
     plan.threads = threadsOf(plan.width, plan.lanes);
@@ -178,9 +179,9 @@ FailureOr<KernelPlan> simt::planKernel(RecurrenceOp op,
       return finish();
     return op.emitOpError()
            << "is not lowered to a SIMT kernel: its states need "
-           << elementsWith(plan.lanes) << " registers and about " << kOtherRegisters
-           << " more of each thread, got " << kRegistersPerThread
-           << " (smaller K, or the CPU)";
+           << elementsWith(plan.lanes) << " registers and about "
+           << kOtherRegisters << " more of each thread, got "
+           << kRegistersPerThread << " (smaller K, or the CPU)";
   }
 
   // One block owns all columns. Fewer lanes mean fewer threads, and so fewer
@@ -202,9 +203,9 @@ FailureOr<KernelPlan> simt::planKernel(RecurrenceOp op,
                        << mixing->getName() << "' needs all " << plan.columns
                        << " value columns in one block, whose states take "
                        << plan.columns * (elementsWith(1) / plan.vector)
-                       << " registers and "
-                       << kOtherRegisters << " more per thread, got "
-                       << kRegistersPerBlock << " for at most " << kMaxThreads
+                       << " registers and " << kOtherRegisters
+                       << " more per thread, got " << kRegistersPerBlock
+                       << " for at most " << kMaxThreads
                        << " threads (smaller K or V, or the CPU)";
   error.attachNote(mixing->getLoc()) << "mixes value columns here";
   return failure();

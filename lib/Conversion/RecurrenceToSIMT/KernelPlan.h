@@ -16,8 +16,9 @@ constexpr int64_t kWarpSize = 32;
 constexpr int64_t kGroup = 4;
 
 /// How the threads of a block share one (sequence, head): a thread holds rows
-/// (j * lanes + lane) * 4 + c of `vector` adjacent columns of every state. Lanes
-/// of the same columns stand in one warp, so that sums over them are shuffles.
+/// (j * lanes + lane) * 4 + c of `vector` adjacent columns of every state.
+/// Lanes of the same columns stand in one warp, so that sums over them are
+/// shuffles.
 struct KernelPlan {
   int64_t lanes = 1;   ///< threads that share a column, a power of two <= 32
   int64_t vector = 1;  ///< columns of a thread; divides every state's V

@@ -44,8 +44,8 @@ Value StateRowsBuilder::masked(unsigned i, Value value) {
   return has ? frame.select(has, value, frame.f32(0.0)) : value;
 }
 
-StateRows StateRowsBuilder::forEach(
-    llvm::function_ref<Value(unsigned, unsigned)> build) {
+StateRows
+StateRowsBuilder::forEach(llvm::function_ref<Value(unsigned, unsigned)> build) {
   unsigned parts = frame.plan.vector;
   StateRows rows(size() * parts);
   for (unsigned i : llvm::seq(size()))
@@ -98,16 +98,15 @@ static unsigned partBytes(KernelFrame &frame, Type element) {
 
 Value StateRowsBuilder::isContiguous(Value base, Value stride, Type element) {
   OpBuilder &builder = frame.builder;
-  Value beside = arith::CmpIOp::create(builder, frame.loc,
-                                       arith::CmpIPredicate::eq, stride,
-                                       frame.i64(type.getValues()));
+  Value beside =
+      arith::CmpIOp::create(builder, frame.loc, arith::CmpIPredicate::eq,
+                            stride, frame.i64(type.getValues()));
   if (frame.plan.vector == 1)
     return beside;
-  Value address = LLVM::PtrToIntOp::create(builder, frame.loc,
-                                           builder.getI64Type(), base);
-  Value rest =
-      arith::AndIOp::create(builder, frame.loc, address,
-                            frame.i64(partBytes(frame, element) - 1));
+  Value address =
+      LLVM::PtrToIntOp::create(builder, frame.loc, builder.getI64Type(), base);
+  Value rest = arith::AndIOp::create(builder, frame.loc, address,
+                                     frame.i64(partBytes(frame, element) - 1));
   Value aligned = arith::CmpIOp::create(
       builder, frame.loc, arith::CmpIPredicate::eq, rest, frame.i64(0));
   return arith::AndIOp::create(builder, frame.loc, beside, aligned);

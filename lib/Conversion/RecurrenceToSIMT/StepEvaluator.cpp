@@ -83,40 +83,54 @@ Value StepEvaluator::loadArgument(BlockArgument arg, ArrayRef<Coord> at) {
   SmallVector<Coord> coords(at);
   if (!coords.empty() && headDim + coords.size() >= tensor.strides.size())
     coords.back() = splitConstant(coords.back(), beside);
-  SmallVector<Value> inputs;
-  for (const Coord &coord : coords)
-    if (!coord.isNumber())
-      inputs.push_back(coord.value);
-  // Without the token's offset.
+  // What is the same in all threads, without the token's offset, and what is
+  // not.
+  auto sumOf = [&](bool fixed) {
+    Value sum = frame.i64(0);
+    for (auto [i, coord] : llvm::enumerate(coords)) {
+      if (coord.isNumber() != fixed)
+        continue;
+      unsigned dim = headDim + 1 + i;
+      Value index =
+          coord.isNumber() ? frame.i64(coord.number) : frame.toI64(coord.value);
+      if (dim < tensor.strides.size())
+        index = frame.mulI(index, tensor.strides[dim]);
+      sum = frame.addI(sum, index);
+    }
+    return sum;
+  };
   Value &base = bases[keyOf(arg, coords)];
-  if (!base || !frame.isInvariant(base))
-    base = frame.hoisted(inputs, [&] {
+  if (!base)
+    base = frame.hoisted({}, [&] {
       Value offset = frame.mulI(frame.operandHead(tensor.dim(headDim)),
                                 tensor.strides[headDim]);
       if (isToken && !op.isPacked())
         offset = frame.addI(
             offset, frame.mulI(frame.toI64(frame.sequence), tensor.strides[0]));
-      for (auto [i, coord] : llvm::enumerate(coords)) {
-        unsigned dim = headDim + 1 + i;
-        Value index = coord.isNumber() ? frame.i64(coord.number)
-                                       : frame.toI64(coord.value);
-        if (dim < tensor.strides.size())
-          index = frame.mulI(index, tensor.strides[dim]);
-        offset = frame.addI(offset, index);
-      }
+      offset = frame.addI(offset, sumOf(/*fixed=*/true));
       return frame.advance(tensor.pointer, element, offset);
     });
+  SmallVector<Value> inputs;
+  for (const Coord &coord : coords)
+    if (!coord.isNumber())
+      inputs.push_back(coord.value);
+  Value own = frame.hoisted(inputs, [&] { return sumOf(/*fixed=*/false); });
+  auto loadFrom = [&](Value place) {
+    place = frame.advance(place, element, own);
+    return frame.load(element,
+                      frame.advance(place, element, frame.i64(beside)));
+  };
   if (!isToken)
-    return frame.hoisted({base}, [&] {
-      return frame.load(element,
-                        frame.advance(base, element, frame.i64(beside)));
-    });
+    return frame.hoisted({own}, [&] { return loadFrom(base); });
   Value stride = tensor.strides[headDim - 1];
-  if (frame.isInvariant(base))
-    return prefetch(element, base, stride, beside, /*uniform=*/inputs.empty());
-  Value token =
-      frame.advance(base, element, frame.mulI(frame.token, stride));
-  return frame.load(element, frame.advance(token, element, frame.i64(beside)));
+  if (frame.isInvariant(own))
+    return prefetch(element, base, stride, [=, &frame = frame](Value place) {
+      place = frame.advance(place, element, own);
+      return frame.load(element,
+                        frame.advance(place, element, frame.i64(beside)));
+    });
+  return loadFrom(
+      frame.advance(base, element, frame.mulI(frame.token, stride)));
 }
 
 Value StepEvaluator::emitPlaceholder(Type type) {
@@ -126,28 +140,21 @@ Value StepEvaluator::emitPlaceholder(Type type) {
 }
 
 Value StepEvaluator::prefetch(Type type, Value base, Value stride,
-                              int64_t beside, bool uniform) {
+                              std::function<Value(Value)> load) {
   OpBuilder &builder = frame.builder;
   OpBuilder::InsertionGuard guard(builder);
-  auto [it, inserted] = cursors.try_emplace({base, stride});
-  Cursor &cursor = it->second;
-  if (inserted) {
+  Cursor &cursor = cursors[{base, stride}];
+  if (!cursor.first) {
     builder.setInsertionPoint(frame.firstTokenEnd);
-    cursor.uniform = uniform;
-    cursor.first = frame.mulI(frame.begin, stride);
-    if (!uniform)
-      cursor.first = frame.advance(base, type, cursor.first);
+    cursor.first = frame.advance(base, type, frame.mulI(frame.begin, stride));
     builder.setInsertionPointToStart(frame.token.getParentBlock());
-    cursor.placeholder = emitPlaceholder(cursor.first.getType());
+    cursor.placeholder = emitPlaceholder(base.getType());
   }
   builder.setInsertionPoint(frame.firstTokenEnd);
-  Value place =
-      uniform ? frame.advance(base, type, cursor.first) : cursor.first;
-  Value first =
-      frame.load(type, frame.advance(place, type, frame.i64(beside)));
+  Value first = load(cursor.first);
   builder.setInsertionPointToStart(frame.token.getParentBlock());
   Value placeholder = emitPlaceholder(type);
-  cursor.loads.push_back({placeholder, first, beside});
+  cursor.loads.push_back({placeholder, first, std::move(load)});
   return placeholder;
 }
 
@@ -172,17 +179,16 @@ Operation *StepEvaluator::finish() {
     nexts.push_back(next);
   };
   for (auto &[key, cursor] : cursors) {
-    auto [base, stride] = key;
     Type type = cursor.loads.front().placeholder.getType();
-    Value step = frame.select(more, stride, frame.i64(0));
-    Value at = cursor.uniform ? frame.addI(cursor.placeholder, step)
-                              : frame.advance(cursor.placeholder, type, step);
-    carry(cursor.placeholder, cursor.first, at);
-    Value place = cursor.uniform ? frame.advance(base, type, at) : at;
+    Value step = frame.select(more, key.second, frame.i64(0));
+    Value place = frame.advance(cursor.placeholder, type, step);
+    carry(cursor.placeholder, cursor.first, place);
+    // Opaque, or LLVM adds the thread's own part before the loop: two registers
+    // for each operand, where warps have registers for what their threads
+    // share.
+    place = emitOpaque(builder, loc, place);
     for (const Prefetch &item : cursor.loads)
-      carry(item.placeholder, item.first,
-            frame.load(type,
-                       frame.advance(place, type, frame.i64(item.beside))));
+      carry(item.placeholder, item.first, item.load(place));
   }
   IRRewriter rewriter(builder);
   auto replaced = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(

@@ -13,6 +13,7 @@
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/MapVector.h"
+#include <functional>
 #include <map>
 
 namespace linattn::simt {
@@ -77,7 +78,7 @@ private:
   /// Stands for a value that the loop will carry.
   mlir::Value emitPlaceholder(mlir::Type type);
   mlir::Value prefetch(mlir::Type type, mlir::Value base, mlir::Value stride,
-                       int64_t beside, bool uniform);
+                       std::function<mlir::Value(mlir::Value)> load);
   // Values of operations.
   mlir::Value constant(mlir::Operation *op, llvm::ArrayRef<Coord> at);
   mlir::Value elementwise(mlir::Operation *op, unsigned result,
@@ -131,17 +132,14 @@ private:
   std::map<std::pair<intptr_t, int>, llvm::SmallVector<mlir::Value>> rowsOf;
   llvm::DenseMap<mlir::Attribute, std::string> tables;
 
-  /// An element that the previous token's turn loads, `beside` elements behind a
-  /// cursor that goes from token to token.
+  /// An element that the previous token's turn loads: from a cursor's place,
+  /// which goes from token to token and is the same in all threads.
   struct Prefetch {
     mlir::Value placeholder;
     mlir::Value first;
-    int64_t beside;
+    std::function<mlir::Value(mlir::Value place)> load;
   };
-  /// An address or, where it is the same in all threads, which have registers of
-  /// their own for such values, an offset.
   struct Cursor {
-    bool uniform = false;
     mlir::Value placeholder;
     mlir::Value first;
     llvm::SmallVector<Prefetch, 4> loads;
