@@ -45,8 +45,7 @@ LINATTN_API const char *linattn_last_error(void);
 
 //===- Tensors ----------------------------------------------------------===//
 
-/** A number, not an enum, so that what a C program hands over may be checked.
- */
+/** A number, not an enum, so that what a C program hands over may be checked. */
 typedef int32_t linattn_dtype;
 enum {
   LINATTN_ABSENT = 0, /**< an optional operand that is not given */

@@ -115,7 +115,7 @@ Value StepEvaluator::loadArgument(BlockArgument arg, ArrayRef<Coord> at) {
     if (!coord.isNumber())
       inputs.push_back(coord.value);
   Value own = frame.hoisted(inputs, [&] { return sumOf(/*fixed=*/false); });
-  auto loadFrom = [&](Value place) {
+  auto loadFrom = [=, &frame = frame](Value place) {
     place = frame.advance(place, element, own);
     return frame.load(element,
                       frame.advance(place, element, frame.i64(beside)));
@@ -124,11 +124,7 @@ Value StepEvaluator::loadArgument(BlockArgument arg, ArrayRef<Coord> at) {
     return frame.hoisted({own}, [&] { return loadFrom(base); });
   Value stride = tensor.strides[headDim - 1];
   if (frame.isInvariant(own))
-    return prefetch(element, base, stride, [=, &frame = frame](Value place) {
-      place = frame.advance(place, element, own);
-      return frame.load(element,
-                        frame.advance(place, element, frame.i64(beside)));
-    });
+    return prefetch(element, base, stride, loadFrom);
   return loadFrom(
       frame.advance(base, element, frame.mulI(frame.token, stride)));
 }
