@@ -7,9 +7,12 @@
 
 Gated DeltaNet with 16 key and 32 value heads and KDA with 32, K = V = 128, bf16 in,
 sequence n keeps its state, f32 or (`_bf16`) bf16, in row slots[n] of a pool; T tokens
-a call. A time is reported only after the same call agrees with the steps in fp64.
-`of_copy` is the time of a device copy of as many bytes (every tensor once, the state
-read and written), measured in the same run, over that of the call.
+a call. A time is reported only after the same call agrees with the steps in fp64, and
+its replay as a CUDA graph, also of changed inputs, with the call to the bit. Times are
+of replays: a call from Python takes longer than small steps do. `of_copy` is the time
+of a device copy of as many bytes (every tensor once, the state read and written),
+measured the same way in the same run, over that of the call. The rows of `bits` count
+the different results of 1,000 runs.
 """
 
 import subprocess
@@ -22,7 +25,8 @@ from gpu_common import ROOT, make_timer, parse, write_report
 sys.path.insert(0, str(ROOT / "python"))
 
 NAMES = ["gdn", "kda", "gdn_bf16", "kda_bf16"]
-CALLS = [(1, 1), (32, 1), (128, 1), (256, 1), (128, 4), (128, 8)]  # B, T
+CALLS = [(1, 1), (32, 1), (128, 1), (256, 1), (128, 2), (128, 4), (128, 8)]  # B, T
+BITS, RUNS = [(32, 1), (32, 2), (32, 4), (32, 8)], 1000
 # Relative RMS; o is rounded to bf16, and so are states that are kept in it.
 LIMIT = {"o": 2.5e-3, "state": 1e-5, "state_bf16": 2.5e-3}
 KEY_HEADS, HEADS, D = 16, 32, 128
@@ -129,31 +133,102 @@ def fla_calls():
     return calls
 
 
+def capture(torch, call):
+    """A graph of what `call` launches, which has run once before."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        call()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        call()
+    return graph
+
+
+def make_call(env, name, x):
+    """One step on `x`, and where its output goes."""
+    function, o = env.artifact[name], env.torch.empty_like(x[2])
+    out = [o, None] if len(function.description["results"]) == 2 else [o]
+    return (lambda: function(*x, out=out)), o
+
+
+def bits_of(torch, x):
+    return x.view(torch.int16 if x.element_size() == 2 else torch.int32)
+
+
+def run_graph(env, x, call, o):
+    """Whether a replay gives the bits of a call, on these inputs and on others in
+    their place."""
+    torch, first = env.torch, x[5].clone()
+    graph = capture(torch, call)
+    same = True
+    for _ in range(2):
+        results = []
+        for go in (call, graph.replay):
+            x[5].copy_(first)
+            o.zero_()
+            go()
+            results.append((o.clone(), x[5].clone()))
+        same &= all(
+            torch.equal(bits_of(torch, a), bits_of(torch, b)) for a, b in zip(*results)
+        )
+        x[6].copy_(x[6].flip(0))
+        x[0].copy_(x[0].flip(0))
+    return same
+
+
+def run_bits(env, name, B, T):
+    torch = env.torch
+    torch.manual_seed(B)
+    x = inputs(torch, name, B, T)
+    call, o = make_call(env, name, x)
+    first = x[5].clone()
+    call()
+    wanted = [bits_of(torch, y).clone() for y in (o, x[5])]
+    different = torch.zeros((), dtype=torch.int64, device="cuda")
+    for _ in range(RUNS):
+        x[5].copy_(first)
+        call()
+        different += sum((bits_of(torch, y) != w).any() for y, w in zip((o, x[5]), wanted)) > 0
+    row = {"operator": name, "B": B, "T": T, "runs": RUNS, "different": int(different)}
+    row["right"] = row["different"] == 0
+    return row
+
+
+def copy_ms(env, moved):
+    """A device copy that reads and writes `moved` bytes in all: the best of several
+    measurements, between the same two buffers."""
+    source, target = (buffer[: moved // 8] for buffer in env.buffers)
+    graph = capture(env.torch, lambda: target.copy_(source))
+    return min(env.time(graph.replay) for _ in range(3))
+
+
 def run_row(env, name, B, T=1):
-    torch, function = env.torch, env.artifact[name]
+    torch = env.torch
     torch.manual_seed(B)
     x = inputs(torch, name, B, T)
     want_o, want_S = reference(torch, *x)
-    o = torch.empty_like(x[2])
-    out = [o, None] if len(function.description["results"]) == 2 else [o]
-    function(*x, out=out)
+    call, o = make_call(env, name, x)
+    call()
     errors = {"o": relative_rms(o, want_o), "state": relative_rms(x[5][x[6].long()], want_S)}
     row = {"operator": name, "B": B, "T": T, "errors": errors}
     limit = LIMIT["state_bf16" if x[5].dtype == torch.bfloat16 else "state"]
     row["right"] = errors["o"] <= LIMIT["o"] and errors["state"] <= limit
     del want_o, want_S
+    if row["right"]:
+        row["graph"] = row["right"] = run_graph(env, x, call, o)
     if not row["right"]:
         return row
-    row["ms"] = env.time(lambda: function(*x, out=out))
+    row["ms"] = env.time(capture(torch, call).replay)
     state = B * HEADS * D * D * x[5].element_size()
     moved = 2 * state + sum(t.numel() * t.element_size() for t in (*x[:5], o))
-    source = torch.empty(moved // 8, device="cuda")
-    target = torch.empty_like(source)
-    row["copy_ms"] = env.time(lambda: target.copy_(source))
+    row["copy_ms"] = copy_ms(env, moved)
     row["of_copy"] = row["copy_ms"] / row["ms"]
     if name in env.fla and T == 1:
         states = x[5][x[6].long()].contiguous()
-        row["fla_ms"] = env.time(lambda: env.fla[name](x, states))
+        call = lambda: env.fla[name](x, states)  # noqa: E731
+        row["fla_ms"] = env.time(capture(torch, call).replay)
     return row
 
 
@@ -164,13 +239,15 @@ def run_all(args):
     torch.zeros(1, device="cuda")
     env = types.SimpleNamespace(torch=torch, artifact=runtime.load(str(args.folder)))
     env.fla, env.time = fla_calls(), make_timer(torch, rep=60)
+    largest = 9 * max(B for B, _ in CALLS) * HEADS * D * D // 8  # floats, and some
+    env.buffers = [torch.zeros(largest, device="cuda") for _ in range(2)]
     rows = []
     for name in NAMES:
         for B, T in CALLS:
             row = run_row(env, name, B, T)
             rows.append(row)
             if not row["right"]:
-                print(f"{name} B{B} T{T} WRONG: {row['errors']}", flush=True)
+                print(f"{name} B{B} T{T} WRONG: {row}", flush=True)
                 continue
             fla = f"FLA {row['fla_ms']:.3f} ms" if "fla_ms" in row else ""
             print(
@@ -178,8 +255,10 @@ def run_all(args):
                 f"  errors {row['errors']['o']:.1e} {row['errors']['state']:.1e}",
                 flush=True,
             )
-    write_report(args.json, {"device": runtime.device(), "rows": rows})
-    return 0 if all(row["right"] for row in rows) else 1
+    bits = [run_bits(env, name, B, T) for name in NAMES for B, T in BITS]
+    print(f"{len(bits)} x {RUNS} runs: {sum(row['different'] for row in bits)} differ")
+    write_report(args.json, {"device": runtime.device(), "rows": rows, "bits": bits})
+    return 0 if all(row["right"] for row in rows + bits) else 1
 
 
 def no_options(parser):

@@ -56,6 +56,12 @@ Value FrontConv::rowPointer(KernelFrame &frame, Value channel) const {
   return elementPointer(frame, input, indices);
 }
 
+Value FrontConv::offsetOf(KernelFrame &frame, Value channel) const {
+  unsigned dim = op.isPacked() ? 1 : 2;
+  return dim < input.strides.size() ? frame.mulI(channel, input.strides[dim])
+                                    : channel;
+}
+
 Value FrontConv::loadWeight(KernelFrame &frame, Value channel,
                             int64_t j) const {
   return loadElementF32(frame, weight, {channel, frame.i64(j)});
@@ -222,23 +228,26 @@ Value StepEvaluator::convolved(BlockArgument arg, const FrontConv &front,
 SmallVector<Value> StepEvaluator::carriedInputs(const FrontConv &front,
                                                 Value channel) {
   OpBuilder &builder = frame.builder;
-  Value row = frame.hoisted({channel},
-                            [&] { return front.rowPointer(frame, channel); });
+  Type type = front.input.type.getElementType();
+  Value row = frame.hoisted(
+      {}, [&] { return front.rowPointer(frame, frame.i64(0)); });
+  Value own =
+      frame.hoisted({channel}, [&] { return front.offsetOf(frame, channel); });
   Value current =
-      prefetch(front.input.type.getElementType(), row, front.tokenStride());
+      prefetch(type, row, front.tokenStride(),
+               [=, &frame = frame](Value place) {
+                 return frame.load(type, frame.advance(place, type, own));
+               });
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(current);
   Value next = frame.toF32(current);
   SmallVector<Value> values = {next};
   for (int64_t j : llvm::reverse(llvm::seq(front.getDepth()))) {
-    builder.setInsertionPoint(frame.loop);
+    builder.setInsertionPoint(frame.firstTokenEnd);
     Value first = front.loadWindow(frame, channel, frame.i64(j));
     builder.setInsertionPointToStart(frame.token.getParentBlock());
-    Value placeholder =
-        UnrealizedConversionCastOp::create(
-            builder, frame.loc, TypeRange(builder.getF32Type()), ValueRange())
-            .getResult(0);
-    prefetched.push_back({placeholder, first, {}, {}, next});
+    Value placeholder = emitPlaceholder(builder.getF32Type());
+    handedOn.push_back({placeholder, first, next});
     values.insert(values.begin(), placeholder);
     next = placeholder;
   }

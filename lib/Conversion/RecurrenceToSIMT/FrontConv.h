@@ -27,6 +27,8 @@ struct FrontConv {
 
   /// Channel `channel` of token 0 of the sequence that the kernel works on.
   mlir::Value rowPointer(KernelFrame &frame, mlir::Value channel) const;
+  /// From channel 0 of a token to another one.
+  mlir::Value offsetOf(KernelFrame &frame, mlir::Value channel) const;
   mlir::Value tokenStride() const {
     return input.strides[op.isPacked() ? 0 : 1];
   }

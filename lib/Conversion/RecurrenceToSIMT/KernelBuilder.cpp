@@ -107,13 +107,15 @@ void KernelBuilder::emitPosition() {
       divide(emitBlockIndex(builder, loc), plan.slices);
   std::tie(frame.sequence, frame.head) = divide(rest, op.getNumHeads());
   frame.thread = emitThreadIndex(builder, loc);
-  Value local;
-  if (plan.lanesAcrossWarps)
-    std::tie(frame.lane, local) = divide(frame.thread, plan.width);
-  else
-    std::tie(local, frame.lane) = divide(frame.thread, plan.lanes);
-  frame.column =
-      frame.addI(frame.mulI(frame.slice, frame.i32(plan.width)), local);
+  // Threads of `laneStride` column groups, for each lane; then the next groups.
+  auto [upper, position] = divide(frame.thread, plan.laneStride * plan.lanes);
+  auto [lane, group] = divide(position, plan.laneStride);
+  frame.lane = lane;
+  group = frame.addI(frame.mulI(upper, frame.i32(plan.laneStride)), group);
+  Value first = frame.addI(frame.mulI(frame.slice, frame.i32(plan.width)),
+                           frame.mulI(group, frame.i32(plan.vector)));
+  for (int64_t part : llvm::seq(plan.vector))
+    frame.columns.push_back(frame.addBounded(first, part));
 }
 
 Value KernelBuilder::loadOffset(Value operand, Value at) {
@@ -158,47 +160,57 @@ void KernelBuilder::emitBounds() {
 }
 
 void KernelBuilder::emitSequence() {
-  SmallVector<Value> initial;
-  for (auto [i, state] : llvm::enumerate(op.getStates())) {
-    StateRows rows;
-    if (std::optional<unsigned> index = signature.getOperand(state)) {
-      const GlobalTensor &tensor = tensors[*index];
-      rows = states[i].load(stateBase(tensor, stateRow), rowStride(tensor),
-                            tensor.type.getElementType());
-    } else {
-      rows = states[i].fill(signature.getConstant(state));
-    }
-    StateRowsBuilder::append(rows, initial);
-  }
-
   // An empty sequence has no first token to load.
   Value any = frame.isLess(frame.begin, frame.end);
-  auto branch =
-      scf::IfOp::create(builder, frame.loc, TypeRange(ValueRange(initial)), any,
-                        /*withElseRegion=*/true);
+  auto branch = scf::IfOp::create(builder, frame.loc, any,
+                                  /*withElseRegion=*/true);
   frame.preambleEnd = branch;
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    emitTokens(initial);
-    builder.setInsertionPointToStart(branch.elseBlock());
-    storeWindows();
-    scf::YieldOp::create(builder, frame.loc, initial);
-  }
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  for (unsigned i : llvm::seq(op.getNumStates()))
+    if (ArrayRef<unsigned> results = resultsOf(i); !results.empty())
+      storeState(i, loadState(i), results);
+  storeWindows();
 
+  // The tokens' loads before those of the states: what is computed from them
+  // does not wait for the states.
+  builder.setInsertionPointToStart(branch.thenBlock());
+  frame.firstTokenEnd = frame.i32(0).getDefiningOp();
+  SmallVector<Value> initial;
+  for (unsigned i : llvm::seq(op.getNumStates()))
+    StateRowsBuilder::append(loadState(i), initial);
+  SmallVector<Value> ends = emitTokens(initial);
   unsigned next = 0;
-  for (auto [i, state] : llvm::enumerate(op.getStates())) {
-    StateRows rows = states[i].take(branch.getResults(), next);
-    SmallVector<unsigned> targets(signature.getResult(op.getNumOutputs() + i));
+  for (unsigned i : llvm::seq(op.getNumStates())) {
+    SmallVector<unsigned> targets(resultsOf(i));
     if (op.getSlots())
-      targets.push_back(*signature.getOperand(state));
-    for (unsigned target : targets) {
-      const GlobalTensor &tensor = tensors[target];
-      // A result of its own is [N, ..] or, a pool, [P, ..]: the rows of the
-      // operand either way.
-      states[i].store(rows, stateBase(tensor, stateRow), rowStride(tensor),
-                      tensor.type.getElementType());
-    }
+      targets.push_back(*signature.getOperand(op.getStates()[i]));
+    storeState(i, states[i].take(ends, next), targets);
+  }
+}
+
+ArrayRef<unsigned> KernelBuilder::resultsOf(unsigned state) {
+  return signature.getResult(op.getNumOutputs() + state);
+}
+
+StateRows KernelBuilder::loadState(unsigned state) {
+  Value operand = op.getStates()[state];
+  std::optional<unsigned> index = signature.getOperand(operand);
+  if (!index)
+    return states[state].fill(signature.getConstant(operand));
+  const GlobalTensor &tensor = tensors[*index];
+  return states[state].load(stateBase(tensor, stateRow), rowStride(tensor),
+                            tensor.type.getElementType());
+}
+
+void KernelBuilder::storeState(unsigned state, const StateRows &rows,
+                               ArrayRef<unsigned> targets) {
+  for (unsigned target : targets) {
+    const GlobalTensor &tensor = tensors[target];
+    // A result of its own is [N, ..] or, a pool, [P, ..]: the rows of the
+    // operand either way.
+    states[state].store(rows, stateBase(tensor, stateRow), rowStride(tensor),
+                        tensor.type.getElementType());
   }
 }
 
@@ -206,7 +218,7 @@ void KernelBuilder::emitSequence() {
 // Tokens
 //===----------------------------------------------------------------------===//
 
-void KernelBuilder::emitTokens(ArrayRef<Value> initial) {
+SmallVector<Value> KernelBuilder::emitTokens(ArrayRef<Value> initial) {
   Location loc = frame.loc;
   SmallVector<DecayOp> compensated;
   for (auto decay : op.getBody()->getOps<DecayOp>())
@@ -243,8 +255,8 @@ void KernelBuilder::emitTokens(ArrayRef<Value> initial) {
   }
   auto replaced = cast<scf::ForOp>(evaluator.finish());
   frame.loop = nullptr;
-  scf::YieldOp::create(builder, loc,
-                       replaced.getResults().take_front(initial.size()));
+  return llvm::to_vector_of<Value>(
+      replaced.getResults().take_front(initial.size()));
 }
 
 void KernelBuilder::publishKeys(ArrayRef<Operation *> order) {
@@ -284,19 +296,22 @@ void KernelBuilder::emitStateOp(Operation *inner) {
   StateRowsBuilder rows(frame, cast<StateType>(inner->getOperand(0).getType()));
   const StateRows &before = versions[inner->getOperand(0)];
   if (auto read = dyn_cast<ReadOp>(inner)) {
-    Value element = sumOverLanes(
+    SmallVector<Value, 4> elements = sumOverLanes(
         rows.dot(before, evaluator.rows(read.getKey(), /*exponential=*/false)));
     if (std::optional<APFloat> scale = read.getScale())
-      element = arith::MulFOp::create(builder, frame.loc, element,
-                                      frame.f32(scale->convertToDouble()));
-    evaluator.bindRead(read, element);
+      for (Value &element : elements)
+        element = arith::MulFOp::create(builder, frame.loc, element,
+                                        frame.f32(scale->convertToDouble()));
+    evaluator.bindRead(read, elements);
     return;
   }
   StateRows after;
   if (auto write = dyn_cast<WriteOp>(inner)) {
-    Value value = frame.toF32(evaluator.atColumn(write.getValue()));
+    SmallVector<Value, 4> values;
+    for (unsigned part : llvm::seq(plan.vector))
+      values.push_back(frame.toF32(evaluator.atColumn(write.getValue(), part)));
     after = rows.addOuter(
-        before, evaluator.rows(write.getKey(), /*exponential=*/false), value);
+        before, evaluator.rows(write.getKey(), /*exponential=*/false), values);
   } else {
     auto decay = cast<DecayOp>(inner);
     bool exponential = !decay.getLinear();
@@ -313,32 +328,69 @@ void KernelBuilder::emitStateOp(Operation *inner) {
 }
 
 /// The same in all lanes of a column: they add in the same order.
-Value KernelBuilder::sumOverLanes(Value part) {
+SmallVector<Value, 4> KernelBuilder::sumOverLanes(SmallVector<Value, 4> sums) {
   Location loc = frame.loc;
   auto add = [&](Value a, Value b) -> Value {
     return arith::AddFOp::create(builder, loc, a, b);
   };
-  if (!plan.lanesAcrossWarps) {
-    for (int64_t mask = 1; mask < plan.lanes; mask *= 2)
-      part = add(part, emitShuffleXor(builder, loc, part, mask));
-    return part;
+  if (plan.laneStride * plan.lanes <= kWarpSize) {
+    for (int64_t lane = 1; lane < plan.lanes; lane *= 2)
+      for (Value &sum : sums)
+        sum =
+            add(sum, emitShuffleXor(builder, loc, sum, lane * plan.laneStride));
+    return sums;
   }
-  int64_t slot = shared.allocate(plan.threads);
-  frame.store(part, shared.address(slot, frame.thread), sizeof(float));
+  // Of other warps: through shared memory, all columns of a thread at once.
+  int64_t slot = shared.allocate(plan.threads * plan.vector);
+  unsigned bytes = plan.vector * sizeof(float);
+  Type f32 = builder.getF32Type(), type = f32;
+  Value all = sums[0];
+  if (plan.vector != 1) {
+    type = VectorType::get(plan.vector, f32);
+    all = LLVM::PoisonOp::create(builder, loc, type);
+    for (auto [part, sum] : llvm::enumerate(sums))
+      all = LLVM::InsertElementOp::create(builder, loc, all, sum,
+                                          frame.i32(part));
+  }
+  auto place = [&](int64_t first, Value thread) {
+    return shared.address(slot + first * plan.vector,
+                          frame.mulI(thread, frame.i32(plan.vector)));
+  };
+  frame.store(all, place(0, frame.thread), bytes);
   frame.barrier();
   Value own = frame.hoisted({}, [&]() -> Value {
     return arith::RemUIOp::create(builder, loc, frame.thread,
-                                  frame.i32(plan.width));
+                                  frame.i32(plan.laneStride));
   });
-  SmallVector<Value> parts;
+  SmallVector<Value> ofLanes;
   for (int64_t lane : llvm::seq(plan.lanes))
-    parts.push_back(frame.load(builder.getF32Type(),
-                               shared.address(slot + lane * plan.width, own),
-                               sizeof(float)));
-  for (size_t count = parts.size(); count > 1; count /= 2)
-    for (size_t i = 0; i < count / 2; ++i)
-      parts[i] = add(parts[2 * i], parts[2 * i + 1]);
-  return parts[0];
+    ofLanes.push_back(
+        frame.load(type, place(lane * plan.laneStride, own), bytes));
+  for (auto [part, sum] : llvm::enumerate(sums)) {
+    SmallVector<Value> parts(ofLanes);
+    if (plan.vector != 1)
+      for (Value &value : parts)
+        value = LLVM::ExtractElementOp::create(builder, loc, value,
+                                               frame.i32(part));
+    for (size_t count = parts.size(); count > 1; count /= 2)
+      for (size_t i = 0; i < count / 2; ++i)
+        parts[i] = add(parts[2 * i], parts[2 * i + 1]);
+    sum = parts[0];
+  }
+  return sums;
+}
+
+/// e^g - 1 on [-ln 2, 0] to 0.62 units in the last place: g + g^2 q(g), where q
+/// is of degree 5.
+static Value emitShortExpM1(KernelFrame &frame, Value g) {
+  OpBuilder &builder = frame.builder;
+  const double coefficients[] = {1.3556118e-3, 8.321659e-3, 4.1664798e-2,
+                                 0.16666655, 0.5};
+  Value q = frame.f32(1.5361118e-4);
+  for (double coefficient : coefficients)
+    q = math::FmaOp::create(builder, frame.loc, q, g, frame.f32(coefficient));
+  Value square = arith::MulFOp::create(builder, frame.loc, g, g);
+  return math::FmaOp::create(builder, frame.loc, q, square, g);
 }
 
 /// e^g for one token, in f32, such that the product over many tokens does not
@@ -354,21 +406,23 @@ Value KernelBuilder::compensatedExp(Value gate, Value &carry) {
   auto sub = [&](Value a, Value b) -> Value {
     return arith::SubFOp::create(builder, loc, a, b);
   };
-  Value factor = math::ExpOp::create(builder, loc, gate);
-  Value minusOne = math::ExpM1Op::create(builder, loc, gate);
   auto compare = [&](arith::CmpFPredicate predicate, double bound) -> Value {
-    return arith::CmpFOp::create(builder, loc, predicate, factor,
+    return arith::CmpFOp::create(builder, loc, predicate, gate,
                                  frame.f32(bound));
   };
+  // Just above -ln 2.
   Value lasting = arith::AndIOp::create(
-      builder, loc, compare(arith::CmpFPredicate::OGE, 0.5),
-      compare(arith::CmpFPredicate::OLE, 1.0));
+      builder, loc, compare(arith::CmpFPredicate::OGE, -0.693147),
+      compare(arith::CmpFPredicate::OLE, 0.0));
+  Value minusOne = emitShortExpM1(frame, gate);
+  Value factor = add(minusOne, frame.f32(1));
   // factor - 1 is exact here, so this is what rounding e^g lost.
   Value rest = add(sub(minusOne, sub(factor, frame.f32(1))), carry);
   Value corrected = add(factor, rest);
   Value left = add(sub(factor, corrected), rest);
-  carry = arith::SelectOp::create(builder, loc, lasting, left, frame.f32(0));
-  return arith::SelectOp::create(builder, loc, lasting, corrected, factor);
+  carry = frame.select(lasting, left, frame.f32(0));
+  return frame.select(lasting, corrected,
+                      math::ExpOp::create(builder, loc, gate));
 }
 
 void KernelBuilder::storeOutputs() {
@@ -382,15 +436,18 @@ void KernelBuilder::storeOutputs() {
     auto vector = dyn_cast<VectorType>(value.getType());
     int64_t inner = vector ? vector.getShape().back() : 1;
     int64_t outer = vector && vector.getRank() == 2 ? vector.getDimSize(0) : 1;
+    // Row by row, of each the columns of this thread.
+    int64_t parts = inner == 1 ? 1 : plan.vector;
     SmallVector<Value> elements;
-    for (int64_t row : llvm::seq(outer)) {
-      SmallVector<Coord, 2> at;
-      if (vector && vector.getRank() == 2)
-        at.push_back(row);
-      if (vector)
-        at.push_back(evaluator.columnOf(inner));
-      elements.push_back(evaluator.evaluate(value, at));
-    }
+    for (int64_t row : llvm::seq(outer))
+      for (int64_t part : llvm::seq(parts)) {
+        SmallVector<Coord, 2> at;
+        if (vector && vector.getRank() == 2)
+          at.push_back(row);
+        if (vector)
+          at.push_back(evaluator.columnOf(inner, part));
+        elements.push_back(evaluator.evaluate(value, at));
+      }
     for (unsigned target : targets) {
       const GlobalTensor &tensor = tensors[target];
       Type element = tensor.type.getElementType();
@@ -401,22 +458,31 @@ void KernelBuilder::storeOutputs() {
           offset = frame.addI(offset, frame.mulI(frame.toI64(frame.sequence),
                                                  tensor.strides[0]));
         if (vector)
-          offset = frame.addI(offset, frame.toI64(frame.column));
+          offset = frame.addI(offset, frame.toI64(frame.columns[0]));
         return frame.advance(tensor.pointer, element, offset);
       });
-      frame.when(frame.ownsColumn(inner), [&] {
+      auto store = [&](ArrayRef<int64_t> some) {
         Value at =
             frame.advance(base, element,
                           frame.mulI(frame.token, tensor.strides[headDim - 1]));
-        for (auto [row, stored] : llvm::enumerate(elements)) {
+        for (int64_t row : llvm::seq(outer)) {
           Value place = at;
-          if (outer != 1 || (vector && vector.getRank() == 2))
+          if (vector && vector.getRank() == 2)
             place = frame.advance(
                 at, element,
                 frame.mulI(frame.i64(row), tensor.strides[headDim + 1]));
-          frame.store(stored, place);
+          for (int64_t part : some)
+            frame.store(elements[row * parts + part],
+                        frame.advance(place, element, frame.i64(part)));
         }
-      });
+      };
+      auto all = llvm::to_vector(llvm::seq(parts));
+      if (inner % parts == 0) {
+        frame.when(frame.ownsColumn(inner), [&] { store(all); });
+        continue;
+      }
+      for (int64_t part : all)
+        frame.when(frame.ownsColumn(inner, part), [&] { store(part); });
     }
   }
 }

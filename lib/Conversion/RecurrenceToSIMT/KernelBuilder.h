@@ -29,16 +29,21 @@ private:
   /// The sequence, if its slot is not padding.
   void emitSlot();
   void emitSequence();
-  void emitTokens(llvm::ArrayRef<mlir::Value> initial);
+  llvm::SmallVector<mlir::Value>
+  emitTokens(llvm::ArrayRef<mlir::Value> initial);
   void emitToken();
   void emitStateOp(mlir::Operation *op);
   void publishKeys(llvm::ArrayRef<mlir::Operation *> order);
-  mlir::Value sumOverLanes(mlir::Value part);
+  llvm::SmallVector<mlir::Value, 4>
+  sumOverLanes(llvm::SmallVector<mlir::Value, 4> sums);
+  /// Results that are a state's end, besides the pool it lives in.
+  llvm::ArrayRef<unsigned> resultsOf(unsigned state);
+  StateRows loadState(unsigned state);
+  void storeState(unsigned state, const StateRows &rows,
+                  llvm::ArrayRef<unsigned> targets);
   mlir::Value compensatedExp(mlir::Value gate, mlir::Value &carry);
   void storeOutputs();
   void storeSnapshots();
-  void storeState(unsigned state, const StateRows &rows, GlobalTensor tensor,
-                  mlir::Value firstRow);
   /// The matrix [K, V] of this head in row `row` of [.., H, K, V]; with
   /// `second`, in row (row, second).
   mlir::Value stateBase(const GlobalTensor &tensor, mlir::Value row,

@@ -37,20 +37,21 @@ Value KernelFrame::operandHead(int64_t count) {
   return known;
 }
 
-Value KernelFrame::hasColumn(int64_t size) {
+Value KernelFrame::hasColumn(int64_t size, unsigned part) {
   if (size >= plan.width * plan.slices)
     return {};
-  Value &known = columns[size];
+  part = representative(size, part);
+  Value &known = inside[{size, part}];
   if (!known)
-    known = hoisted({}, [&] { return isLess(column, i32(size)); });
+    known = hoisted({}, [&] { return isLess(columns[part], i32(size)); });
   return known;
 }
 
-Value KernelFrame::ownsColumn(int64_t size) {
-  Value inside = hasColumn(size);
+Value KernelFrame::ownsColumn(int64_t size, unsigned part) {
+  Value inside = hasColumn(size, part);
   if (plan.lanes == 1)
     return inside;
-  Value &known = owned[size];
+  Value &known = owned[{size, representative(size, part)}];
   if (!known)
     known = hoisted({}, [&]() -> Value {
       Value first = arith::CmpIOp::create(
@@ -62,8 +63,18 @@ Value KernelFrame::ownsColumn(int64_t size) {
   return known;
 }
 
+Value KernelFrame::addBounded(Value a, int64_t number) {
+  if (number == 0)
+    return a;
+  return arith::AddIOp::create(builder, loc, a, i32(number),
+                               arith::IntegerOverflowFlags::nsw);
+}
+
 void KernelFrame::barrier() {
-  Operation *made = emitBarrier(builder, loc);
+  if (plan.threads == kWarpSize)
+    emitWarpBarrier(builder, loc);
+  else
+    emitBarrier(builder, loc);
   if (!firstBarrier)
-    firstBarrier = made;
+    firstBarrier = &*std::prev(builder.getInsertionPoint());
 }

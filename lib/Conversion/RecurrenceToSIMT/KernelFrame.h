@@ -5,12 +5,14 @@
 //
 //   sequence n, head h, column, lane from the block's and the thread's index
 //   if (n < N, and the slot is not padding)
-//     preamble: pointers, parameters, initial states
+//     preamble: pointers, parameters
 //     if (begin < end)
-//       first token's loads
+//       first token's loads, initial states
 //       for (t = begin .. end - 1)
 //         publish keys; barrier; loads of token t + 1; the step; outputs
-//     final states
+//       final states
+//     else
+//       final states that are not in the place of the initial ones
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +34,9 @@ public:
   const KernelPlan &plan;
 
   // Indices in i32, sizes and token positions in i64.
-  mlir::Value thread, lane, column, slice;
+  mlir::Value thread, lane, slice;
+  /// Of this thread, beside each other: plan.vector of them.
+  llvm::SmallVector<mlir::Value, 4> columns;
   mlir::Value sequence, head, time;
   mlir::Value begin, end;
 
@@ -41,6 +45,8 @@ public:
   /// The loop over tokens, its token, and where the loads of the next go.
   mlir::Operation *loop = nullptr;
   mlir::Value token;
+  /// Loads of the first token go before this operation.
+  mlir::Operation *firstTokenEnd = nullptr;
   mlir::Operation *firstBarrier = nullptr;
 
   /// Whether a value is known before the loop over tokens.
@@ -52,15 +58,25 @@ public:
 
   /// The head of an operand with `heads` heads that this block reads, as i64.
   mlir::Value operandHead(int64_t heads);
-  /// Whether this thread's column is one of the first `size`; null: always.
-  mlir::Value hasColumn(int64_t size);
+  /// Whether this thread's column `part` is one of the first `size`; null:
+  /// always.
+  mlir::Value hasColumn(int64_t size, unsigned part = 0);
   /// Whether this thread speaks for a column: of the first `size`, in lane 0.
-  mlir::Value ownsColumn(int64_t size);
+  mlir::Value ownsColumn(int64_t size, unsigned part = 0);
+
+  /// a + number, which does not overflow: addresses by it share a base.
+  mlir::Value addBounded(mlir::Value a, int64_t number);
 
   void barrier();
 
 private:
-  llvm::DenseMap<int64_t, mlir::Value> heads, columns, owned;
+  /// A part, or part 0 where all are the same.
+  unsigned representative(int64_t size, unsigned part) const {
+    return size % plan.vector == 0 ? 0 : part;
+  }
+
+  llvm::DenseMap<int64_t, mlir::Value> heads;
+  llvm::DenseMap<std::pair<int64_t, unsigned>, mlir::Value> inside, owned;
 };
 
 } // namespace linattn::simt

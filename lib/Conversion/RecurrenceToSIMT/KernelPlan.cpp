@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace linattn;
 using namespace linattn::device;
@@ -23,13 +25,17 @@ static constexpr int64_t kMaxThreads = 1024;
 /// Blocks that may be cut are small: barriers are cheap, and few heads still
 /// fill the GPU.
 static constexpr int64_t kPreferredThreads = 128;
-/// Columns of a block in decoding: 256 bytes of a row of an f32 state. Shorter
-/// pieces cost bandwidth (of a copy's, 64 columns reach 92 %, 32 reach 87 %, 8
-/// in a warp 80 %), and longer ones leave a multiprocessor one block, whose
-/// loads wait for its stores.
-static constexpr int64_t kDecodingColumns = 64;
-/// Threads of a multiprocessor that keep enough of the states under way, in
-/// several blocks.
+/// Decoding is planned by the bytes of the states: those of a row that a thread
+/// loads at once, those of a row that a block has, and all that a thread has.
+/// Shorter pieces of a row cost bandwidth; longer ones, or more threads, leave
+/// a multiprocessor few blocks, whose loads wait for each other's stores. Fewer
+/// bytes of a thread are more instructions besides those of the step.
+static constexpr int64_t kDecodingVectorBytes = 8;
+static constexpr int64_t kDecodingRowBytes = 256;
+static constexpr int64_t kDecodingBytes = 256;
+static constexpr int64_t kMaxDecodingThreads = 256;
+static constexpr int64_t kOtherDecodingRegisters = 32;
+/// Threads of a multiprocessor in decoding, in several blocks.
 static constexpr int64_t kDecodingThreads = 512;
 
 llvm::DenseSet<Value> simt::findStateDependent(Block &step) {
@@ -94,6 +100,23 @@ static LogicalResult refuseDoubles(RecurrenceOp op) {
   return success();
 }
 
+/// Bytes of an element of the states, the widest if they differ.
+static int64_t elementBytes(RecurrenceOp op) {
+  int64_t bytes = 2;
+  for (unsigned i : llvm::seq(op.getNumStates()))
+    bytes = std::max<int64_t>(
+        bytes, op.getStateType(i).getElementType().getIntOrFloatBitWidth() / 8);
+  return bytes;
+}
+
+/// Adjacent columns of a thread, such that no row ends between them.
+static int64_t chooseVector(RecurrenceOp op) {
+  int64_t vector = kDecodingVectorBytes / elementBytes(op);
+  for (unsigned i : llvm::seq(op.getNumStates()))
+    vector = std::gcd(vector, op.getStateType(i).getValues());
+  return vector;
+}
+
 FailureOr<KernelPlan> simt::planKernel(RecurrenceOp op,
                                        const llvm::DenseSet<Value> &dependent) {
   if (failed(refuseDoubles(op)))
@@ -106,68 +129,83 @@ FailureOr<KernelPlan> simt::planKernel(RecurrenceOp op,
   for (unsigned i : llvm::seq(op.getNumStates()))
     plan.columns = std::max(plan.columns, op.getStateType(i).getValues());
 
-  auto rowsWith = [&](int64_t lanes) {
+  auto elementsWith = [&](int64_t lanes) {
     KernelPlan candidate;
     candidate.lanes = lanes;
     int64_t rows = 0;
     for (unsigned i : llvm::seq(op.getNumStates()))
       rows += candidate.groups(op.getStateType(i).getKeys()) * kGroup;
-    return rows;
+    return rows * plan.vector;
   };
+  if (plan.decoding)
+    plan.vector = chooseVector(op);
+  // Very long columns are shared by all lanes of a warp, and stand alone.
+  if (elementsWith(kWarpSize) + kOtherRegisters > kRegistersPerThread)
+    plan.vector = 1;
   auto finish = [&] {
     if (!plan.decoding)
       return plan;
-    plan.lanesAcrossWarps = plan.lanes > 1 && plan.width % kWarpSize == 0;
-    // Rows, keys of as many, and the rest.
-    int64_t registers = 2 * rowsWith(plan.lanes) + kOtherRegisters + 16;
+    plan.laneStride = plan.threads / plan.lanes;
+    // Elements, keys of their rows, and the rest.
+    int64_t elements = elementsWith(plan.lanes);
+    int64_t registers =
+        elements + elements / plan.vector + kOtherDecodingRegisters;
     plan.blocks = std::max<int64_t>(
         1, std::min(kDecodingThreads / plan.threads,
                     kRegistersPerBlock / (plan.threads * registers)));
     return plan;
   };
-  while (plan.lanes < kWarpSize && rowsWith(plan.lanes) > kPreferredRows)
+  auto threadsOf = [&](int64_t columns, int64_t lanes) -> int64_t {
+    return llvm::alignTo(llvm::divideCeil(columns, plan.vector) * lanes,
+                         kWarpSize);
+  };
+  int64_t preferred =
+      plan.decoding ? kDecodingBytes / elementBytes(op) : kPreferredRows;
+  while (plan.lanes < kWarpSize && elementsWith(plan.lanes) > preferred)
     plan.lanes *= 2;
 
   Operation *mixing = findMixing(*op.getBody(), dependent);
   if (!mixing) {
-    int64_t most = std::max(kPreferredThreads / plan.lanes, int64_t(1));
+    int64_t threads = plan.decoding ? kMaxDecodingThreads : kPreferredThreads;
+    int64_t most = std::max(threads / plan.lanes, int64_t(1)) * plan.vector;
     if (plan.decoding)
-      most = std::min(kDecodingColumns, kMaxThreads / plan.lanes);
+      most = std::min(most, kDecodingRowBytes / elementBytes(op));
     plan.slices = llvm::divideCeil(plan.columns, most);
     plan.width = llvm::divideCeil(plan.columns, plan.slices);
-    plan.threads = llvm::alignTo(plan.width * plan.lanes, kWarpSize);
-    plan.width = plan.threads / plan.lanes;
+    plan.threads = threadsOf(plan.width, plan.lanes);
+    plan.width = plan.threads / plan.lanes * plan.vector;
     plan.slices = llvm::divideCeil(plan.columns, plan.width);
-    if (rowsWith(plan.lanes) + kOtherRegisters <= kRegistersPerThread)
+    if (elementsWith(plan.lanes) + kOtherRegisters <= kRegistersPerThread)
       return finish();
     return op.emitOpError()
            << "is not lowered to a SIMT kernel: its states need "
-           << rowsWith(plan.lanes) << " registers and about " << kOtherRegisters
-           << " more of each thread, got " << kRegistersPerThread
-           << " (smaller K, or the CPU)";
+           << elementsWith(plan.lanes) << " registers and about "
+           << kOtherRegisters << " more of each thread, got "
+           << kRegistersPerThread << " (smaller K, or the CPU)";
   }
 
   // One block owns all columns. Fewer lanes mean fewer threads, and so fewer
   // registers besides the rows.
   plan.width = plan.columns;
   for (int64_t lanes = plan.lanes; lanes >= 1; lanes /= 2) {
-    int64_t threads = llvm::alignTo(plan.columns * lanes, kWarpSize);
-    int64_t registers = rowsWith(lanes) + kOtherRegisters;
+    int64_t threads = threadsOf(plan.columns, lanes);
+    int64_t registers = elementsWith(lanes) + kOtherRegisters;
     if (threads > kMaxThreads || registers > kRegistersPerThread ||
         threads * registers > kRegistersPerBlock)
       continue;
     plan.lanes = lanes;
     plan.threads = threads;
-    plan.width = threads / lanes;
+    plan.width = threads / lanes * plan.vector;
     return finish();
   }
   InFlightDiagnostic error =
       op.emitOpError() << "is not lowered to a SIMT kernel: '"
                        << mixing->getName() << "' needs all " << plan.columns
                        << " value columns in one block, whose states take "
-                       << plan.columns * rowsWith(1) << " registers and "
-                       << kOtherRegisters << " more per thread, got "
-                       << kRegistersPerBlock << " for at most " << kMaxThreads
+                       << plan.columns * (elementsWith(1) / plan.vector)
+                       << " registers and " << kOtherRegisters
+                       << " more per thread, got " << kRegistersPerBlock
+                       << " for at most " << kMaxThreads
                        << " threads (smaller K or V, or the CPU)";
   error.attachNote(mixing->getLoc()) << "mixes value columns here";
   return failure();

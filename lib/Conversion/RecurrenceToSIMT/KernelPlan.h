@@ -16,19 +16,22 @@ constexpr int64_t kWarpSize = 32;
 constexpr int64_t kGroup = 4;
 
 /// How the threads of a block share one (sequence, head): a thread holds rows
-/// (j * lanes + lane) * 4 + c of its column of every state. It is number
-/// column * lanes + lane, so that sums over lanes are shuffles; decoding, which
-/// is bound by memory, has lane * width + column, so that a warp moves whole
-/// lines of 128 bytes, and sums through shared memory.
+/// (j * lanes + lane) * 4 + c of `vector` adjacent columns of every state.
+/// Lanes of a column stand beside each other, so that sums over them are
+/// shuffles; in decoding, which is bound by memory, threads of neighbouring
+/// columns do, so that a warp moves long pieces of a row, and sums go through
+/// shared memory.
 struct KernelPlan {
   int64_t lanes = 1;   ///< threads that share a column, a power of two <= 32
+  int64_t vector = 1;  ///< columns of a thread; divides every state's V
   int64_t columns = 1; ///< the largest V, or the widest output
   int64_t width = 1;   ///< columns of a block
   int64_t slices = 1;  ///< blocks that share a (sequence, head)
   int64_t threads = 32;
+  /// Threads from a lane of a column to the next.
+  int64_t laneStride = 1;
   int64_t blocks = 1;    ///< that a multiprocessor is to hold at least
   bool decoding = false; ///< states live in a pool: a call has few tokens
-  bool lanesAcrossWarps = false;
 
   /// Groups of 4 rows that a thread holds of a state with K rows.
   int64_t groups(int64_t keys) const {

@@ -7,10 +7,10 @@
 
 namespace linattn::simt {
 
-/// The rows of one state that a thread holds, in f32: element
-/// groups(K) * 4 of them, null for those that no lane has. Rows that other
-/// lanes have and this one has not stay 0. Versions of a state are SSA values,
-/// so an old one costs nothing until it is read.
+/// The elements of one state that a thread holds, in f32: groups(K) * 4 rows of
+/// plan.vector columns, row by row, null for those that no lane has. Rows that
+/// other lanes have and this one has not stay 0. Versions of a state are SSA
+/// values, so an old one costs nothing until it is read.
 using StateRows = llvm::SmallVector<mlir::Value>;
 
 /// What the operations of a step do to the rows of states with K x V elements.
@@ -28,11 +28,12 @@ public:
   StateRows scale(const StateRows &rows, mlir::Value factor);
   /// S' = Diag(factors) S
   StateRows scale(const StateRows &rows, llvm::ArrayRef<mlir::Value> factors);
-  /// S' = S + k u^T for this column's u
+  /// S' = S + k u^T for these columns' u
   StateRows addOuter(const StateRows &rows, llvm::ArrayRef<mlir::Value> key,
-                     mlir::Value value);
-  /// What the rows of this thread add to its column's element of S^T x.
-  mlir::Value dot(const StateRows &rows, llvm::ArrayRef<mlir::Value> key);
+                     llvm::ArrayRef<mlir::Value> values);
+  /// What the rows of this thread add to its columns' elements of S^T x.
+  llvm::SmallVector<mlir::Value, 4> dot(const StateRows &rows,
+                                        llvm::ArrayRef<mlir::Value> key);
 
   /// Rows with a value, in order, and back from them.
   static void append(const StateRows &rows,
@@ -44,15 +45,27 @@ private:
   int64_t firstRow(unsigned i) const;
   int64_t lastRow(unsigned i) const;
   bool exists(unsigned i) const { return firstRow(i) < type.getKeys(); }
+  /// Rows of a thread.
   unsigned size() const;
   /// Whether this lane has row `i`; null: every lane has.
   mlir::Value hasRow(unsigned i);
   /// `value`, 0 in lanes that have no row `i`.
   mlir::Value masked(unsigned i, mlir::Value value);
-  StateRows forEachRow(llvm::function_ref<mlir::Value(unsigned)> build);
+  StateRows
+  forEach(llvm::function_ref<mlir::Value(unsigned row, unsigned part)> build);
   /// Where the rows lie in a [K, V] matrix; those that this lane has not, at
   /// the last row.
-  StateRows addresses(mlir::Value base, mlir::Value stride, mlir::Type element);
+  llvm::SmallVector<mlir::Value> addresses(mlir::Value base, mlir::Value stride,
+                                           mlir::Type element);
+  /// The rows as they lie in memory, elements or, with several parts, vectors.
+  llvm::SmallVector<mlir::Value> loadBy(mlir::Value base, mlir::Value stride,
+                                        mlir::Type element, bool whole);
+  void storeBy(const StateRows &rows, mlir::Value base, mlir::Value stride,
+               mlir::Type element, bool whole);
+  /// Whether rows lie beside each other, their parts at multiples of their
+  /// size.
+  mlir::Value isContiguous(mlir::Value base, mlir::Value stride,
+                           mlir::Type element);
 
   KernelFrame &frame;
   StateType type;

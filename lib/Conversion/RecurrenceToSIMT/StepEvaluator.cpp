@@ -58,6 +58,20 @@ Value StepEvaluator::compute(Value value, ArrayRef<Coord> at) {
 // Arguments of the step
 //===----------------------------------------------------------------------===//
 
+/// Takes a constant that was added last out of a coordinate of the inner, dense
+/// dimension: elements beside each other then have one address.
+static Coord splitConstant(Coord coord, int64_t &number) {
+  IntegerAttr constant;
+  if (coord.isNumber())
+    return coord;
+  auto sum = coord.value.getDefiningOp<arith::AddIOp>();
+  if (!sum || sum.getOverflowFlags() != arith::IntegerOverflowFlags::nsw ||
+      !matchPattern(sum.getRhs(), m_Constant(&constant)))
+    return coord;
+  number = constant.getInt();
+  return sum.getLhs();
+}
+
 Value StepEvaluator::loadArgument(BlockArgument arg, ArrayRef<Coord> at) {
   if (frontSlots.contains(arg))
     return convolvedElement(arg, at);
@@ -67,52 +81,83 @@ Value StepEvaluator::loadArgument(BlockArgument arg, ArrayRef<Coord> at) {
   unsigned headDim = isToken ? op.getHeadDim() : 0;
   Type element = tensor.type.getElementType();
 
-  SmallVector<Value> inputs;
-  for (const Coord &coord : at)
-    if (!coord.isNumber())
-      inputs.push_back(coord.value);
-  // Without the token's offset.
-  Value base = frame.hoisted(inputs, [&] {
-    Value offset = frame.mulI(frame.operandHead(tensor.dim(headDim)),
-                              tensor.strides[headDim]);
-    if (isToken && !op.isPacked())
-      offset = frame.addI(
-          offset, frame.mulI(frame.toI64(frame.sequence), tensor.strides[0]));
-    for (auto [i, coord] : llvm::enumerate(at)) {
+  int64_t beside = 0;
+  SmallVector<Coord> coords(at);
+  if (!coords.empty() && headDim + coords.size() >= tensor.strides.size())
+    coords.back() = splitConstant(coords.back(), beside);
+  // What is the same in all threads, without the token's offset, and what is
+  // not.
+  auto sumOf = [&](bool fixed) {
+    Value sum = frame.i64(0);
+    for (auto [i, coord] : llvm::enumerate(coords)) {
+      if (coord.isNumber() != fixed)
+        continue;
       unsigned dim = headDim + 1 + i;
       Value index =
           coord.isNumber() ? frame.i64(coord.number) : frame.toI64(coord.value);
       if (dim < tensor.strides.size())
         index = frame.mulI(index, tensor.strides[dim]);
-      offset = frame.addI(offset, index);
+      sum = frame.addI(sum, index);
     }
-    return frame.advance(tensor.pointer, element, offset);
-  });
+    return sum;
+  };
+  Value &base = bases[keyOf(arg, coords)];
+  if (!base)
+    base = frame.hoisted({}, [&] {
+      Value offset = frame.mulI(frame.operandHead(tensor.dim(headDim)),
+                                tensor.strides[headDim]);
+      if (isToken && !op.isPacked())
+        offset = frame.addI(
+            offset, frame.mulI(frame.toI64(frame.sequence), tensor.strides[0]));
+      offset = frame.addI(offset, sumOf(/*fixed=*/true));
+      return frame.advance(tensor.pointer, element, offset);
+    });
+  SmallVector<Value> inputs;
+  for (const Coord &coord : coords)
+    if (!coord.isNumber())
+      inputs.push_back(coord.value);
+  Value own = frame.hoisted(inputs, [&] { return sumOf(/*fixed=*/false); });
+  auto loadFrom = [=, &frame = frame](Value place) {
+    place = frame.advance(place, element, own);
+    return frame.load(element,
+                      frame.advance(place, element, frame.i64(beside)));
+  };
   if (!isToken)
-    return frame.hoisted({base}, [&] { return frame.load(element, base); });
+    return frame.hoisted({own}, [&] { return loadFrom(base); });
   Value stride = tensor.strides[headDim - 1];
-  if (frame.isInvariant(base))
-    return prefetch(element, base, stride);
-  return frame.load(
-      element, frame.advance(base, element, frame.mulI(frame.token, stride)));
+  if (frame.isInvariant(own))
+    return prefetch(element, base, stride, loadFrom);
+  return loadFrom(
+      frame.advance(base, element, frame.mulI(frame.token, stride)));
 }
 
-Value StepEvaluator::prefetch(Type type, Value base, Value stride) {
+Value StepEvaluator::emitPlaceholder(Type type) {
+  return UnrealizedConversionCastOp::create(frame.builder, frame.loc,
+                                            TypeRange(type), ValueRange())
+      .getResult(0);
+}
+
+Value StepEvaluator::prefetch(Type type, Value base, Value stride,
+                              std::function<Value(Value)> load) {
   OpBuilder &builder = frame.builder;
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPoint(frame.loop);
-  Value first = frame.load(
-      type, frame.advance(base, type, frame.mulI(frame.begin, stride)));
+  Cursor &cursor = cursors[{base, stride}];
+  if (!cursor.first) {
+    builder.setInsertionPoint(frame.firstTokenEnd);
+    cursor.first = frame.advance(base, type, frame.mulI(frame.begin, stride));
+    builder.setInsertionPointToStart(frame.token.getParentBlock());
+    cursor.placeholder = emitPlaceholder(base.getType());
+  }
+  builder.setInsertionPoint(frame.firstTokenEnd);
+  Value first = load(cursor.first);
   builder.setInsertionPointToStart(frame.token.getParentBlock());
-  Value placeholder = UnrealizedConversionCastOp::create(
-                          builder, frame.loc, TypeRange(type), ValueRange())
-                          .getResult(0);
-  prefetched.push_back({placeholder, first, base, stride});
+  Value placeholder = emitPlaceholder(type);
+  cursor.loads.push_back({placeholder, first, std::move(load)});
   return placeholder;
 }
 
 Operation *StepEvaluator::finish() {
-  if (prefetched.empty())
+  if (cursors.empty() && handedOn.empty())
     return frame.loop;
   OpBuilder &builder = frame.builder;
   Location loc = frame.loc;
@@ -124,27 +169,35 @@ Operation *StepEvaluator::finish() {
     builder.setInsertionPointToStart(loop.getBody());
   // The last token loads itself again, not what lies behind the sequence.
   Value next = arith::AddIOp::create(builder, loc, frame.token, frame.i64(1));
-  Value last = arith::SubIOp::create(builder, loc, frame.end, frame.i64(1));
-  next = frame.minI(next, last);
-  SmallVector<Value> firsts, nexts;
-  for (const Prefetch &item : prefetched) {
-    Type type = item.placeholder.getType();
-    firsts.push_back(item.first);
-    if (item.next) {
-      nexts.push_back(item.next);
-      continue;
-    }
-    nexts.push_back(frame.load(
-        type, frame.advance(item.base, type, frame.mulI(next, item.stride))));
+  Value more = frame.isLess(next, frame.end);
+  SmallVector<Value> placeholders, firsts, nexts;
+  auto carry = [&](Value placeholder, Value first, Value next) {
+    placeholders.push_back(placeholder);
+    firsts.push_back(first);
+    nexts.push_back(next);
+  };
+  for (auto &[key, cursor] : cursors) {
+    Type type = cursor.loads.front().placeholder.getType();
+    Value step = frame.select(more, key.second, frame.i64(0));
+    Value place = frame.advance(cursor.placeholder, type, step);
+    carry(cursor.placeholder, cursor.first, place);
+    // Opaque, or LLVM adds the thread's own part before the loop: two registers
+    // for each operand, where warps have registers for what their threads
+    // share.
+    place = emitOpaque(builder, loc, place);
+    for (const Prefetch &item : cursor.loads)
+      carry(item.placeholder, item.first, item.load(place));
   }
+  for (const HandedOn &item : handedOn)
+    carry(item.placeholder, item.first, item.next);
   IRRewriter rewriter(builder);
   auto replaced = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
       rewriter, firsts, /*replaceInitOperandUsesInLoop=*/false,
       [&](OpBuilder &, Location, ArrayRef<BlockArgument>) { return nexts; }));
-  auto carried = replaced.getRegionIterArgs().take_back(prefetched.size());
-  for (auto [item, value] : llvm::zip_equal(prefetched, carried)) {
-    item.placeholder.replaceAllUsesWith(value);
-    item.placeholder.getDefiningOp()->erase();
+  auto carried = replaced.getRegionIterArgs().take_back(placeholders.size());
+  for (auto [placeholder, value] : llvm::zip_equal(placeholders, carried)) {
+    placeholder.replaceAllUsesWith(value);
+    placeholder.getDefiningOp()->erase();
   }
   return replaced;
 }
@@ -221,25 +274,32 @@ Value StepEvaluator::elementwise(Operation *op, unsigned result,
 // Reads, and elements that other threads have
 //===----------------------------------------------------------------------===//
 
-Coord StepEvaluator::columnOf(int64_t size) {
+Coord StepEvaluator::columnOf(int64_t size, unsigned part) {
   if (size == 1)
     return Coord(int64_t(0));
-  if (!frame.hasColumn(size))
-    return frame.column;
-  Value &clamped = clampedColumns[size];
-  if (!clamped)
-    clamped = frame.hoisted(
-        {}, [&] { return frame.minI(frame.column, frame.i32(size - 1)); });
+  if (!frame.hasColumn(size, part))
+    return frame.columns[part];
+  Value &clamped = clampedColumns[{size, part}];
+  if (clamped)
+    return clamped;
+  int64_t vector = frame.plan.vector;
+  clamped = frame.hoisted({}, [&] {
+    if (size % vector != 0)
+      return frame.minI(frame.columns[part], frame.i32(size - 1));
+    Value first = frame.minI(frame.columns[0], frame.i32(size - vector));
+    return frame.addBounded(first, part);
+  });
   return clamped;
 }
 
-Value StepEvaluator::atColumn(Value vector) {
-  return evaluate(vector, {columnOf(sizeOf(vector))});
+Value StepEvaluator::atColumn(Value vector, unsigned part) {
+  return evaluate(vector, {columnOf(sizeOf(vector), part)});
 }
 
 Value StepEvaluator::readElement(ReadOp op, ArrayRef<Coord> at) {
-  if (at.front() == columnOf(sizeOf(op)))
-    return reads.lookup(op);
+  for (unsigned part : llvm::seq(frame.plan.vector))
+    if (at.front() == columnOf(sizeOf(op), part))
+      return reads[op][part];
   int64_t slot =
       publishColumns(op, /*exponential=*/false, paddedSize(op.getResult()));
   return frame.load(frame.builder.getF32Type(),
@@ -263,11 +323,15 @@ int64_t StepEvaluator::publishColumns(Value vector, bool exponential,
   if (!inserted)
     return it->second;
   int64_t size = sizeOf(vector);
-  Value element = toShared(atColumn(vector), exponential);
+  SmallVector<Value> elements;
+  for (unsigned part : llvm::seq(frame.plan.vector))
+    elements.push_back(toShared(atColumn(vector, part), exponential));
   int64_t slot = shared.allocatePadded(size, padded);
-  frame.when(frame.ownsColumn(size), [&] {
-    frame.store(element, shared.address(slot, frame.column), sizeof(float));
-  });
+  for (unsigned part : llvm::seq(frame.plan.vector))
+    frame.when(frame.ownsColumn(size, part), [&] {
+      frame.store(elements[part], shared.address(slot, frame.columns[part]),
+                  sizeof(float));
+    });
   frame.barrier();
   slots[{vector, exponential}] = slot;
   return slot;
@@ -425,9 +489,14 @@ Value StepEvaluator::reduceInBlock(vector::ReductionOp op) {
   Value identity = frame.f32(identityOf(op.getKind()));
   Value part;
   if (dependent.contains(vector)) {
-    part = frame.toF32(atColumn(vector));
-    if (Value owns = frame.ownsColumn(size))
-      part = frame.select(owns, part, identity);
+    for (unsigned i : llvm::seq(frame.plan.vector)) {
+      Value element = frame.toF32(atColumn(vector, i));
+      if (Value owns = frame.ownsColumn(size, i))
+        element = frame.select(owns, element, identity);
+      part = part ? vector::makeArithReduction(builder, frame.loc, op.getKind(),
+                                               part, element)
+                  : element;
+    }
   } else {
     for (int64_t piece = 0; piece * threads < size; ++piece) {
       Value element =

@@ -13,6 +13,8 @@
 #include "SharedMemory.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/MapVector.h"
+#include <functional>
 #include <map>
 
 namespace linattn::simt {
@@ -51,15 +53,17 @@ public:
   /// Convolves the token, each channel of the head once, into shared memory.
   /// Before anything else of a token.
   void publishFronts();
-  /// This thread's element of a read, the same in all lanes.
-  void bindRead(ReadOp op, mlir::Value element) { reads[op] = element; }
+  /// This thread's elements of a read, the same in all lanes.
+  void bindRead(ReadOp op, llvm::ArrayRef<mlir::Value> elements) {
+    reads[op].assign(elements.begin(), elements.end());
+  }
 
   mlir::Value evaluate(mlir::Value value, llvm::ArrayRef<Coord> at);
   mlir::Value scalar(mlir::Value value) { return evaluate(value, {}); }
-  /// This thread's column of a vector of `size` elements; threads beyond it
-  /// stand at the last.
-  Coord columnOf(int64_t size);
-  mlir::Value atColumn(mlir::Value vector);
+  /// This thread's column `part` of a vector of `size` elements; threads beyond
+  /// it stand at the last.
+  Coord columnOf(int64_t size, unsigned part);
+  mlir::Value atColumn(mlir::Value vector, unsigned part);
 
   /// Puts a vector that no state is needed for into shared memory, to be read
   /// after the next barrier: itself, or e^ of it.
@@ -79,7 +83,10 @@ private:
   mlir::Value compute(mlir::Value value, llvm::ArrayRef<Coord> at);
   // Arguments of the step.
   mlir::Value loadArgument(mlir::BlockArgument arg, llvm::ArrayRef<Coord> at);
-  mlir::Value prefetch(mlir::Type type, mlir::Value base, mlir::Value stride);
+  /// Stands for a value that the loop will carry.
+  mlir::Value emitPlaceholder(mlir::Type type);
+  mlir::Value prefetch(mlir::Type type, mlir::Value base, mlir::Value stride,
+                       std::function<mlir::Value(mlir::Value)> load);
   // Arguments that a convolution makes (FrontConv.cpp).
   /// Channel `local` (i32) of the head.
   mlir::Value convolved(mlir::BlockArgument arg, const FrontConv &front,
@@ -135,24 +142,36 @@ private:
   llvm::DenseMap<mlir::Value, GlobalTensor> tensors;
   llvm::SmallVector<std::pair<mlir::BlockArgument, const FrontConv *>> fronts;
   llvm::DenseMap<mlir::Value, int64_t> frontSlots;
-  llvm::DenseMap<mlir::Operation *, mlir::Value> reads;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value, 4>> reads;
   std::map<Key, mlir::Value> known;
   std::map<std::pair<int64_t, int64_t>, mlir::Value> threadElements;
-  llvm::DenseMap<int64_t, mlir::Value> clampedColumns;
+  llvm::DenseMap<std::pair<int64_t, unsigned>, mlir::Value> clampedColumns;
   llvm::DenseMap<std::pair<mlir::Value, int>, int64_t> slots;
   std::map<std::pair<intptr_t, int>, llvm::SmallVector<mlir::Value>> rowsOf;
   llvm::DenseMap<mlir::Attribute, std::string> tables;
 
-  /// An element that the previous token's turn loads, or a value that it hands
-  /// on.
+  /// An element that the previous token's turn loads: from a cursor's place,
+  /// which goes from token to token and is the same in all threads.
   struct Prefetch {
     mlir::Value placeholder;
     mlir::Value first;
-    mlir::Value base;
-    mlir::Value stride;
-    mlir::Value next = {};
+    std::function<mlir::Value(mlir::Value place)> load;
   };
-  llvm::SmallVector<Prefetch> prefetched;
+  struct Cursor {
+    mlir::Value placeholder;
+    mlir::Value first;
+    llvm::SmallVector<Prefetch, 4> loads;
+  };
+  llvm::MapVector<std::pair<mlir::Value, mlir::Value>, Cursor> cursors;
+  /// A value that a token's turn hands on to the next.
+  struct HandedOn {
+    mlir::Value placeholder;
+    mlir::Value first;
+    mlir::Value next;
+  };
+  llvm::SmallVector<HandedOn> handedOn;
+  /// Addresses in arguments, without the token's offset.
+  std::map<Key, mlir::Value> bases;
 };
 
 } // namespace linattn::simt

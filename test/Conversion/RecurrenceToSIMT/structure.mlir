@@ -12,11 +12,14 @@
 // CHECK-SAME: lanes = 4
 // CHECK-SAME: slices = 4
 // CHECK-SAME: nvvm.reqntid = array<i32: 128, 1, 1>
-// Initial states: one coalesced load a row.
-// CHECK-COUNT-32: llvm.load %{{.*}} : !llvm.ptr<1> -> f32
 // CHECK: scf.if
-// First token: q, k, then the scalars and v.
-// CHECK: %[[FOR:.*]]:38 = scf.for %{{.*}} iter_args(
+// First token: q, k, then the scalars and v. What is computed from them does not
+// wait for the states, of which each row is one coalesced load.
+// CHECK: scf.if
+// CHECK-COUNT-5: llvm.load %{{.*}} : !llvm.ptr<1> -> {{bf16|f32}}
+// CHECK-COUNT-32: llvm.load %{{.*}} : !llvm.ptr<1> -> f32
+// Carried: 32 rows, what rounding of the decay lost, the next token and where it is.
+// CHECK: %[[FOR:.*]]:43 = scf.for %{{.*}} iter_args(
 // CHECK-COUNT-2: llvm.store %{{.*}} : f32, !llvm.ptr<3>
 // CHECK-NEXT: nvvm.barrier
 // CHECK-COUNT-5: llvm.load %{{.*}} : !llvm.ptr<1>
@@ -36,6 +39,10 @@
 // CHECK-NOT: nvvm.shfl.sync
 // CHECK-NOT: nvvm.barrier
 // CHECK: scf.yield
+// CHECK-COUNT-32: llvm.store %{{.*}} : f32, !llvm.ptr<1>
+// No tokens: the states end as they began.
+// CHECK: } else {
+// CHECK-COUNT-32: llvm.load %{{.*}} : !llvm.ptr<1> -> f32
 // CHECK-COUNT-32: llvm.store %{{.*}} : f32, !llvm.ptr<1>
 // CHECK-NOT: llvm.alloca
 func.func @gated_deltanet(
@@ -122,31 +129,40 @@ func.func @output_norm(%k: tensor<?x?x2x64xf32>, %v: tensor<?x?x2x64xf32>, %s0: 
 
 // -----
 
-// Decoding: states in a pool. Lanes of a column stand in different warps (a thread's
-// column is what remains of its number by 64), sums over them go through shared
-// memory, and rows without gaps are loaded from one address.
+// Decoding: states in a pool. A thread has two adjacent columns, lanes of a column
+// stand in different warps (a thread's columns are what remains of its number by 32),
+// sums over them go through shared memory, both at once, and rows without gaps that
+// begin at a multiple of two elements are loaded from one address.
 
 // CHECK-LABEL: gpu.module @step
 // CHECK: llvm.func @step(
-// CHECK-SAME: block = [256]
+// CHECK-SAME: block = [128]
 // CHECK-SAME: columns = 64
 // CHECK-SAME: lanes = 4
-// CHECK-SAME: nvvm.minctasm = 2
-// CHECK: %[[CONTIGUOUS:.*]] = arith.cmpi eq, %{{.*}}, %c128_i64
-// CHECK: scf.if %[[CONTIGUOUS]] ->
+// CHECK: %[[BESIDE:.*]] = arith.cmpi eq, %{{.*}}, %c128_i64
+// CHECK: llvm.ptrtoint
+// CHECK: %[[ALIGNED:.*]] = arith.cmpi eq, %{{.*}}, %c0_i64
+// CHECK: %[[PIECES:.*]] = arith.andi %[[BESIDE]], %[[ALIGNED]]
+// CHECK: scf.if %[[PIECES]] ->
+// CHECK-COUNT-32: llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr<1> -> vector<2xf32>
+// CHECK: } else {
 // CHECK-COUNT-64: llvm.load %{{.*}} : !llvm.ptr<1> -> f32
 // CHECK: scf.for
 // CHECK: nvvm.barrier
 // CHECK-NOT: nvvm.shfl
-// CHECK-COUNT-28: math.fma
-// CHECK: llvm.store %{{.*}} : f32, !llvm.ptr<3>
+// CHECK-COUNT-60: math.fma
+// CHECK: llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
 // CHECK-NEXT: nvvm.barrier
-// CHECK-COUNT-4: llvm.load %{{.*}} : !llvm.ptr<3> -> f32
+// CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr<3> -> vector<2xf32>
 // CHECK-NOT: nvvm.shfl
 // CHECK: scf.yield
 // The stride once more, unknown to be the same.
 // CHECK: llvm.inline_asm {{.*}}"mov.b64 $0, $1;"
+// CHECK-COUNT-32: llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<1>
 // CHECK-COUNT-64: llvm.store %{{.*}} : f32, !llvm.ptr<1>
+// In place nothing is to be done where there are no tokens.
+// CHECK: } else {
+// CHECK-NEXT: }
 func.func @step(%k: tensor<?x?x2x128xf32>, %v: tensor<?x?x2x128xf32>, %pool: tensor<?x2x128x128xf32>, %slots: tensor<?xi32>)
     -> (tensor<?x?x2x128xf32>, tensor<?x2x128x128xf32>) {
   %o, %end = linattn.recurrence tokens(%k : tensor<?x?x2x128xf32>, %v : tensor<?x?x2x128xf32>)
