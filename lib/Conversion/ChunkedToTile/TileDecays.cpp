@@ -7,6 +7,8 @@
 
 #include "TileEmitter.h"
 
+#include "TokenRows.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -28,15 +30,7 @@ static SmallVector<Value> getDecays(Value gate) {
   auto collapsed = gate.getDefiningOp<tensor::CollapseShapeOp>();
   if (!collapsed)
     return {gate};
-  SmallVector<Value> decays;
-  Value all = collapsed.getSrc();
-  while (auto insert = all.getDefiningOp<tensor::InsertSliceOp>()) {
-    decays.push_back(insert.getSource());
-    all = insert.getDest();
-  }
-  // The last one was put in last.
-  std::reverse(decays.begin(), decays.end());
-  return decays;
+  return getStacked(collapsed.getSrc());
 }
 
 /// One of the decays of each token, clamped.
