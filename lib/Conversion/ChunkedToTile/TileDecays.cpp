@@ -295,6 +295,17 @@ bool TileEmitter::makeWithProducts(Value value) {
   return shareds.contains(value);
 }
 
+/// Matrices that were read from shared memory are read again where they are
+/// needed behind: what comes now needs their registers.
+void TileEmitter::forgetLoads() {
+  SmallVector<std::pair<Value, unsigned>> loads;
+  for (auto &[key, fragment] : fragments)
+    if (fragment.getDefiningOp<tile::LocalLoadOp>())
+      loads.push_back(key);
+  for (auto key : loads)
+    fragments.erase(key);
+}
+
 /// Products with one y and its decays go together: half of their work is the
 /// same. So do the rows that enter and leave the chunk.
 Value TileEmitter::vectorProductFragment(DecayProductOp product) {
@@ -347,6 +358,7 @@ Value TileEmitter::vectorProductFragment(DecayProductOp product) {
   if (!sums)
     sums = newSums = allocate(tile::SmemType::get(
         context, {getTileSize(product.getGate(), 1)}, builder.getF32Type(), 0));
+  forgetLoads();
   int64_t rows = tensorOf(product.getResult()).getDimSize(0);
   Value scratch = allocate(tile::SmemType::get(
       context, {tile::DecayMmaOp::getScratchBytes(rows, element)},

@@ -58,6 +58,9 @@ RankedTensorType TileEmitter::getVectorType(Value value, Attribute layout) {
 
 Attribute TileEmitter::getLanes(Value vector) {
   int64_t size = getTileSize(vector, 0);
+  // Lanes have equal numbers of elements of a power of two only.
+  if (!llvm::isPowerOf2_64(size))
+    return tile::ColAttr::get(context);
   return tile::StridedAttr::get(context,
                                 std::max<int64_t>(1, size / tile::kWarpSize));
 }
@@ -830,7 +833,8 @@ LogicalResult TileEmitter::check(ChunkedOp op) {
     DenseElementsAttr dense;
     if (matchPattern(&inner, m_Constant(&dense))) {
       if (!dense.isSplat())
-        return refuse(&inner, "constants have equal elements");
+        return refuse(&inner, "constants have equal elements, others can be "
+                              "parameters");
       continue;
     }
     if (auto product = dyn_cast<DecayProductOp>(inner)) {
@@ -865,7 +869,8 @@ LogicalResult TileEmitter::check(ChunkedOp op) {
           ShapedType::isDynamic(slice.getStaticOffset(1)) ||
           isa<BlockArgument>(slice.getSource()))
         return refuse(&inner, "slices are columns of f32 matrices of the "
-                              "region");
+                              "region, parts of a vector can be operands of "
+                              "their own");
       continue;
     }
     if (auto reduce = dyn_cast<linalg::ReduceOp>(inner)) {

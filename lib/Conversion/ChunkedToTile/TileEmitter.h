@@ -146,6 +146,7 @@ private:
   mlir::Value decayColumns(DecayScanOp op);
   mlir::Value vectorProductFragment(DecayProductOp op);
   mlir::Value loadGates(mlir::Value gate);
+  void forgetLoads();
   std::optional<int64_t> findTarget(llvm::ArrayRef<DecayProductOp> products,
                                     mlir::Value value);
   /// Whether the value stands in shared memory after the product that makes it
