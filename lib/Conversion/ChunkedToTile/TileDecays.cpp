@@ -298,9 +298,14 @@ bool TileEmitter::makeWithProducts(Value value) {
 /// Matrices that were read from shared memory are read again where they are
 /// needed behind: what comes now needs their registers.
 void TileEmitter::forgetLoads() {
+  auto isLoad = [](Value fragment) {
+    if (auto widened = fragment.getDefiningOp<arith::ExtFOp>())
+      fragment = widened.getIn();
+    return fragment.getDefiningOp<tile::LocalLoadOp>() != nullptr;
+  };
   SmallVector<std::pair<Value, unsigned>> loads;
   for (auto &[key, fragment] : fragments)
-    if (fragment.getDefiningOp<tile::LocalLoadOp>())
+    if (isLoad(fragment))
       loads.push_back(key);
   for (auto key : loads)
     fragments.erase(key);
@@ -358,7 +363,8 @@ Value TileEmitter::vectorProductFragment(DecayProductOp product) {
   if (!sums)
     sums = newSums = allocate(tile::SmemType::get(
         context, {getTileSize(product.getGate(), 1)}, builder.getF32Type(), 0));
-  forgetLoads();
+  if (element.isF32())
+    forgetLoads();
   int64_t rows = tensorOf(product.getResult()).getDimSize(0);
   Value scratch = allocate(tile::SmemType::get(
       context, {tile::DecayMmaOp::getScratchBytes(rows, element)},

@@ -11,20 +11,12 @@ from linattn.resize import resize
 examples, chip, folder = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
 
 
-def two_terms(text):
-    """Operands of products in two terms."""
-    head, step = text.split("linattn.recurrence")
-    step = step.replace("->", "precision(<mma = bf16x2, solve = f32>) ->", 1)
-    return head + "linattn.recurrence" + step
-
-
 def example(name, **sizes):
     return resize((examples / f"{name}.mlir").read_text(), K=128, V=128, **sizes)
 
 
 CASES = {
     "rwkv7_f32": example("rwkv7", dtype="f32"),
-    "rwkv7_two_terms": two_terms(example("rwkv7")),
     "comba": example("comba"),
     "gated_deltanet_24_heads": example("gated_deltanet", heads=24, key_heads=24),
     "deltanet_12_heads": example("deltanet", heads=12),
