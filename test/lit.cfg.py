@@ -36,10 +36,14 @@ src = config.linattn_src_root
 python = first_executable(
     config.linattn_python, os.path.join(src, ".venv", "bin", "python"), sys.executable
 )
+# It loads nothing of ours itself.
+fuzz = [python, os.path.join(src, "utils", "fuzz", "fuzz.py")]
 if config.linattn_sanitize:
+    fuzz.append("--memory=0")
     # It loads libraries of ours, which want their runtime to come first.
     python = f"env LD_PRELOAD={config.linattn_asan_runtime} {python}"
 config.substitutions.append(("%python", python))
+config.substitutions.append(("%fuzz", " ".join(fuzz)))
 config.substitutions.append(("%examples", os.path.join(src, "examples")))
 # The runtime without a GPU: a C program that links it, and a libcuda over the
 # simulator.
@@ -57,7 +61,8 @@ llvm_config.with_environment(
 # Adds a %python of its own: lit takes the first that it finds.
 llvm_config.use_default_substitutions()
 llvm_config.with_environment("PYTHONPATH", os.path.join(src, "python"))
-has_numpy = subprocess.run([*python.split(), "-c", "import numpy"], capture_output=True)
+# Without a sanitizer's runtime, which finds leaks in the interpreter.
+has_numpy = subprocess.run([python.split()[-1], "-c", "import numpy"], capture_output=True)
 if has_numpy.returncode == 0:
     config.available_features.add("numpy")
 

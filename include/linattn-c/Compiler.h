@@ -52,6 +52,9 @@ typedef struct {
   /** Of kernels in chunks for a GPU: options of the pipeline linattn-to-tile
    * instead of what the compiler chooses; null: none. */
   const char *plan;
+  /** Of those too: sequences of a call and tokens of each, to choose for, as
+   * far as they are known; 0: not. The kernel takes all others as well. */
+  int64_t sequences, tokens;
   /** Tokens per chunk of the chunk form. */
   int64_t chunk;
   /** The chunk form on the CPU rounds operands of products as a GPU would. */

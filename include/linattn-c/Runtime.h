@@ -45,7 +45,9 @@ LINATTN_API const char *linattn_last_error(void);
 
 //===- Tensors ----------------------------------------------------------===//
 
-typedef enum {
+/** A number, not an enum, so that what a C program hands over may be checked. */
+typedef int32_t linattn_dtype;
+enum {
   LINATTN_ABSENT = 0, /**< an optional operand that is not given */
   LINATTN_F16 = 1,
   LINATTN_BF16 = 2,
@@ -55,7 +57,7 @@ typedef enum {
   LINATTN_I64 = 6,
   LINATTN_I8 = 7,
   LINATTN_U8 = 8
-} linattn_dtype;
+};
 
 LINATTN_API size_t linattn_dtype_bytes(linattn_dtype dtype);
 /** f16, bf16, f32, .. */

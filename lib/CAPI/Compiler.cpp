@@ -105,6 +105,7 @@ LinAttnArtifact *linattnCompile(MlirModule module,
   options.cpu = orEmpty(given->cpu);
   options.mma = orEmpty(given->mma);
   options.plan = orEmpty(given->plan);
+  options.sizes = {given->sequences, given->tokens};
   options.chunk = given->chunk;
   options.keepRounding = given->keepRounding;
   options.cubin = given->assemble;

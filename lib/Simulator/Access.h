@@ -27,7 +27,7 @@ struct Accessor {
   const Instr *instr;
   uint32_t lane;
   /// Of asynchronous work; null: the lane itself accesses.
-  const AsyncWork *work = nullptr;
+  const AsyncOrigin *work = nullptr;
 };
 
 /// Updates the shadow: initialisation and races. Reads of memory never written

@@ -28,9 +28,8 @@ class Warp;
 class Cluster;
 struct Instr;
 
-struct AsyncWork {
-  /// Does the work: moves the bytes, signals the mbarrier.
-  std::function<void(AsyncWork &)> perform;
+/// Whose work it is, and its place among the clocks.
+struct AsyncOrigin {
   Warp *issuer = nullptr;
   uint32_t lane = 0;
   const Instr *instr = nullptr;
@@ -40,6 +39,11 @@ struct AsyncWork {
   uint32_t slot = 0, slotClock = 0;
   /// The issuing thread, and up to which clock its own accesses come first.
   uint32_t issuerThread = 0, issuerClock = 0;
+};
+
+struct AsyncWork : AsyncOrigin {
+  /// Does the work: moves the bytes, signals the mbarrier.
+  std::function<void(AsyncWork &)> perform;
   /// Of a store that is waited for in two steps: `this` reads the source, the
   /// other stands for the writes.
   std::shared_ptr<AsyncWork> writes;
@@ -51,7 +55,7 @@ using AsyncRef = std::shared_ptr<AsyncWork>;
 /// are not ordered before it.
 AsyncRef makeWork(Warp &warp, uint32_t lane, const Instr &instr);
 /// Adds the completion of work to what a synchronisation object publishes.
-void releaseWork(ClockRef &object, Cluster &cluster, const AsyncWork &work);
+void releaseWork(ClockRef &object, Cluster &cluster, const AsyncOrigin &work);
 /// The lanes learn that the work is complete.
 void acquireWork(Warp &warp, uint32_t lanes, const std::vector<AsyncRef> &work);
 

@@ -27,8 +27,10 @@ void copyLanes(AsyncWork &work, const std::vector<LaneCopy> &copies,
                uint32_t size) {
   Warp &w = *work.issuer;
   const Instr &i = *work.instr;
+  Traffic &source = counters().asyncTraffic["cp.async global"];
+  Traffic &destination = counters().asyncTraffic["cp.async shared"];
+  AsyncOrigin mine = work;
   for (const LaneCopy &copy : copies) {
-    AsyncWork mine = work;
     mine.lane = copy.lane;
     mine.clock = copy.clock;
     mine.issuerThread = w.threadId(copy.lane);
@@ -47,8 +49,8 @@ void copyLanes(AsyncWork &work, const std::vector<LaneCopy> &copies,
     if (from.data)
       std::memcpy(to.data, from.data, copy.bytes);
     std::memset(to.data + copy.bytes, 0, size - copy.bytes);
-    counters().asyncTraffic["cp.async global"].read += copy.bytes;
-    counters().asyncTraffic["cp.async shared"].written += size;
+    source.read += copy.bytes;
+    destination.written += size;
   }
 }
 

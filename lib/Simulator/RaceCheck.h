@@ -53,7 +53,7 @@ public:
         std::memcmp(&state, &before, sizeof(Cell)) != 0)
       return false;
     if (index) {
-      std::vector<ReadEntry> &reads = page.overflow[index - 1];
+      ReadEntries &reads = page.overflow[index - 1];
       if (!beforeMore.equals(reads))
         return false;
       reads.assign(afterMore.begin(), afterMore.end());
@@ -66,7 +66,7 @@ public:
 private:
   /// A few entries, without touching the heap.
   struct Reads : llvm::SmallVector<ReadEntry, 8> {
-    bool equals(const std::vector<ReadEntry> &other) const {
+    bool equals(const ReadEntries &other) const {
       return size() == other.size() &&
              std::equal(begin(), end(), other.begin());
     }
@@ -74,7 +74,7 @@ private:
   static Reads more(const ShadowPage &page, const Cell &cell) {
     Reads reads;
     if (cell.moreReads) {
-      const std::vector<ReadEntry> &all = page.overflow[cell.moreReads - 1];
+      const ReadEntries &all = page.overflow[cell.moreReads - 1];
       reads.append(all.begin(), all.end());
     }
     return reads;
@@ -274,7 +274,7 @@ struct Check {
         cell.moreReads = page.overflow.size();
       }
     }
-    std::vector<ReadEntry> &more = page.overflow[cell.moreReads - 1];
+    ReadEntries &more = page.overflow[cell.moreReads - 1];
     for (size_t i = 0; i < more.size();) {
       ReadEntry &e = more[i];
       if (e.warp == myWarp && e.cluster == cluster.linear &&

@@ -13,8 +13,7 @@ void ShadowPage::refine(unsigned shift) {
       finer[2 * i].written = cells[i].written & ((1u << half) - 1);
       finer[2 * i + 1].written = cells[i].written >> half;
       if (cells[i].moreReads) {
-        overflow.push_back(
-            std::vector<ReadEntry>(overflow[cells[i].moreReads - 1]));
+        overflow.push_back(ReadEntries(overflow[cells[i].moreReads - 1]));
         finer[2 * i + 1].moreReads = overflow.size();
       }
     }

@@ -9,6 +9,7 @@
 #ifndef LINATTN_LIB_SIMULATOR_SHADOW_H
 #define LINATTN_LIB_SIMULATOR_SHADOW_H
 
+#include "llvm/ADT/SmallVector.h"
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -51,6 +52,9 @@ struct ReadEntry {
   }
 };
 
+/// Mostly a few, in place: they come and go with every write.
+using ReadEntries = llvm::SmallVector<ReadEntry, 4>;
+
 constexpr uint32_t shadowPageBytes = 256;
 
 /// Reads of a page by asynchronous work, which reads much at once: kept per
@@ -65,7 +69,7 @@ struct ShadowPage {
   std::atomic_flag lock = ATOMIC_FLAG_INIT;
   uint8_t granuleShift = 2;
   std::vector<Cell> cells;
-  std::vector<std::vector<ReadEntry>> overflow;
+  std::vector<ReadEntries> overflow;
   std::vector<uint32_t> freeOverflow; ///< index + 1
   std::vector<AsyncRead> asyncReads;
   uint32_t version = 0; ///< counts writes

@@ -243,11 +243,11 @@ AsyncRef makeWork(Warp &warp, uint32_t lane, const Instr &instr) {
   return work;
 }
 
-static void setSlot(VectorClock &clock, const AsyncWork &work) {
+static void setSlot(VectorClock &clock, const AsyncOrigin &work) {
   clock.set(work.slot, work.slotClock);
 }
 
-void releaseWork(ClockRef &object, Cluster &cluster, const AsyncWork &work) {
+void releaseWork(ClockRef &object, Cluster &cluster, const AsyncOrigin &work) {
   if (!work.clock)
     return;
   auto joined = object ? std::make_shared<VectorClock>(*object)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from .errors import Error
+from .options import check_sizes
 from .show import count, progress, seconds, table
 
 EXIT_WRONG, EXIT_USAGE = 1, 2
@@ -91,6 +92,10 @@ def writing(option, path):
         raise UsageError(f"{option}: cannot write '{path}': {error.strerror}") from None
 
 
+def sizes(text):
+    return {name: int(value) for name, value in pairs(text).items()}
+
+
 def heads(text):
     if text.isdigit():
         return int(text)
@@ -110,7 +115,8 @@ def make_op(args):
     if isinstance(found, Op):
         op = found
         options = replace(
-            op.options, target=target, lowering=lowering, chunk=args.chunk
+            op.options, target=target, lowering=lowering, chunk=args.chunk,
+            **({"sizes": check_sizes(args.sizes)} if args.sizes else {}),
         )
         return Op(
             op.recurrence, options,
@@ -120,7 +126,8 @@ def make_op(args):
             snapshots=op.snapshots, precision=op.precision,
         )
     given = {**dict(K=64, V=64, heads=4, dtype="f32"), **given}
-    return compile(found, target=target, lowering=lowering, chunk=args.chunk, **given)
+    return compile(found, target=target, lowering=lowering, chunk=args.chunk,
+                   sizes=args.sizes, **given)
 
 
 def compile_command(args):
@@ -266,6 +273,7 @@ def add_common(parser):
     parser.add_argument("--lowering", choices=["auto", "chunkwise", "serial"],
                         help="default: auto on a GPU, serial on the CPU")
     parser.add_argument("--chunk", type=int, default=64, choices=[16, 32, 64, 128])
+    parser.add_argument("--sizes", type=sizes, help="what a GPU's plan is for: B=1,T=32768")
 
 
 def add_sizes(parser, T):

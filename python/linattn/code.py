@@ -20,6 +20,7 @@ class Options:
     plan: str | None = None
     keep_rounding: bool = False
     cpu: str = "native"
+    sizes: tuple = (0, 0)  # sequences, tokens of each, as far as they are known
 
     @property
     def is_cpu(self):
@@ -61,7 +62,7 @@ def _compile(name, module, options):
     artifact = native.compile_text(
         module.text, module.name, target=options.target, lowering=options.form,
         chunk=options.chunk, mma=options.mma, plan=options.plan, keep_rounding=options.keep_rounding,
-        cpu=options.cpu,
+        cpu=options.cpu, sizes=options.sizes,
     )
     compiled += 1
     files = files_of(artifact, module.name)

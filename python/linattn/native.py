@@ -34,10 +34,10 @@ def parse(text, file_name="recurrence.mlir"):
 
 
 def compile_text(text, function, *, target, lowering, chunk, mma, plan, keep_rounding,
-                 cpu, assemble=True):
+                 cpu, sizes=(0, 0), assemble=True):
     return parse(text).compile(
         target, lowering, function, cpu, mma, plan, chunk, keep_rounding, False, assemble,
-        in_environment(),
+        in_environment(), *sizes,
     )
 
 

@@ -11,7 +11,7 @@ from .errors import PLACE, ArgumentError, Error, TraceError
 from .kinds import parse_kind
 from .levels import PARTS, pipeline_of
 from .options import (
-    check_as_compiled, check_by_argument, check_compiling, check_heads, check_text,
+    check_as_compiled, check_by_argument, check_compiling, check_heads, check_sizes, check_text,
     check_widths,
 )
 from .shapes import WIDTHS
@@ -456,7 +456,7 @@ def default_dtype(dtype, role, shape):
 def compile(recurrence, *, target="auto", K=None, V=None, dtype=None, chunk=64,
             lowering=None, heads=None, kinds=None, dtypes=None, packed=False,
             slots=False, padding=-1, snapshots=None, mma=None, keep_rounding=False,
-            plan=None, cpu="native"):
+            plan=None, sizes=None, cpu="native"):
     """Makes a recurrence callable.
 
     target: "auto" (the arrays' device), "cpu", or a GPU such as "sm_90a".
@@ -467,6 +467,9 @@ def compile(recurrence, *, target="auto", K=None, V=None, dtype=None, chunk=64,
       left out.
     snapshots: also return the states after every so many tokens.
     chunk, mma, keep_rounding, plan: of the chunk form.
+    sizes: what the calls on a GPU will be like, as far as it is known, such as
+      {"B": 1, "T": 32768}: B (or N) sequences of T tokens each. The plan is chosen for
+      them (docs/Plans.md); calls of other sizes run all the same.
     For show and export without arrays: heads (a number, or by argument), kinds and
       dtypes by argument, packed, slots."""
     if callable(recurrence) and not hasattr(recurrence, "module"):
@@ -480,7 +483,8 @@ def compile(recurrence, *, target="auto", K=None, V=None, dtype=None, chunk=64,
     check_compiling(lowering, chunk, snapshots, padding)
     for name, value in (("mma", mma), ("plan", plan), ("cpu", cpu)):
         check_text(name, value)
-    options = code.Options(target, lowering, chunk, mma, plan, keep_rounding, cpu)
+    options = code.Options(target, lowering, chunk, mma, plan, keep_rounding, cpu,
+                           check_sizes(sizes))
     return Op(recurrence, options, K=K, V=V, dtype=dtype, heads=heads, kinds=kinds,
               dtypes=dtypes, packed=packed, slots=slots, padding=padding,
               snapshots=snapshots)

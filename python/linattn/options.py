@@ -52,6 +52,22 @@ def check_by_argument(what, given, owner, names):
             )
 
 
+def check_sizes(sizes):
+    """(sequences, tokens of each) that a plan is made for, 0 where not known."""
+    if sizes is None:
+        return 0, 0
+    if not isinstance(sizes, dict):
+        raise Error(f"sizes is a dictionary such as {{'B': 1, 'T': 8192}}, got {sizes!r}")
+    for name, size in sizes.items():
+        if name not in ("B", "N", "T"):
+            raise Error(f"sizes names B or N (sequences) or T (tokens of each), got {name!r}")
+        if not is_count(size, 1, 2**31 - 1):
+            raise Error(f"size {name} is a number from 1 to 2147483647, got {size!r}")
+    if "B" in sizes and "N" in sizes:
+        raise Error("sizes names B or N, which are the same, got both")
+    return sizes.get("B", sizes.get("N", 0)), sizes.get("T", 0)
+
+
 def check_compiling(lowering, chunk, snapshots, padding):
     if lowering not in (None, "auto", "chunkwise", "serial"):
         raise Error(f"lowering is 'auto', 'chunkwise' or 'serial', got {lowering!r}")

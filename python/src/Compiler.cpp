@@ -108,7 +108,8 @@ static Artifact compile(const Module &module, const std::string &target,
                         const std::string &cpu, std::optional<std::string> mma,
                         std::optional<std::string> plan, int64_t chunk,
                         bool keepRounding, bool widen, bool assemble,
-                        std::optional<std::string> toolPath) {
+                        std::optional<std::string> toolPath, int64_t sequences,
+                        int64_t tokens) {
   module.check();
   LinAttnCompileOptions options = linattnCompileOptionsDefault();
   options.target = target.c_str();
@@ -117,6 +118,8 @@ static Artifact compile(const Module &module, const std::string &target,
   options.cpu = cpu.c_str();
   options.mma = mma ? mma->c_str() : nullptr;
   options.plan = plan ? plan->c_str() : nullptr;
+  options.sequences = sequences;
+  options.tokens = tokens;
   options.chunk = chunk;
   options.keepRounding = keepRounding;
   options.widen = widen;
@@ -210,7 +213,8 @@ void linattn::python::bindModule(nb::module_ &m) {
       .def("compile", &compile, "target"_a, "lowering"_a = "serial",
            "function"_a = nb::none(), "cpu"_a = "native", "mma"_a = nb::none(),
            "plan"_a = nb::none(), "chunk"_a = 64, "keep_rounding"_a = false,
-           "widen"_a = false, "assemble"_a = true, "tool_path"_a = nb::none());
+           "widen"_a = false, "assemble"_a = true, "tool_path"_a = nb::none(),
+           "sequences"_a = 0, "tokens"_a = 0);
 }
 
 NB_MODULE(_compiler, m) {

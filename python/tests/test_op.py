@@ -272,6 +272,19 @@ def test_export(tmp_path):
     assert about["arguments"][0]["shape"] == [None, None, 2, K]
 
 
+def test_sizes_choose_the_plan(tmp_path):
+    """One long sequence of two heads is cut into segments; what was made for it
+    still takes any sizes."""
+    plans = []
+    for sizes in (None, {"B": 1, "T": 65536}, {"N": 512, "T": 256}):
+        op = linattn.compile(gated_delta, K=64, V=64, heads=2, dtype="bf16",
+                             target="sm_90a", sizes=sizes)
+        op.export(tmp_path)
+        about = json.loads((tmp_path / "gated_delta.json").read_text())
+        plans.append(about["plan"].get("segments", 1))
+    assert plans[0] == 1 and plans[1] > 1 and plans[2] == 1, plans
+
+
 def test_export_for_a_gpu(tmp_path):
     op = linattn.compile(gated_delta, K=64, V=64, heads=2, dtype="bf16", target="sm_90a")
     try:

@@ -447,6 +447,18 @@ def plan_is_a_number():
     linattn.compile(delta, plan=3)  # here
 
 
+def sizes_in_text():
+    linattn.compile(delta, sizes="T=5")  # here
+
+
+def sizes_of_heads():
+    linattn.compile(delta, sizes={"H": 5})  # here
+
+
+def size_of_zero():
+    linattn.compile(delta, sizes={"T": 0})  # here
+
+
 def plan_for_another_chip():
     op = linattn.compile(delta, K=16, V=16, heads=1, target="sm_86", plan="chip=sm_90a")
     op.export("/tmp/never")  # here
@@ -583,6 +595,9 @@ WRONG = {
     kinds_of_a_step_are_a_number: "kinds is a dictionary by parameter, got 3",
     snapshots_of_zero: "snapshots is a positive number of tokens, got 0",
     plan_is_a_number: "plan is text, got 3",
+    sizes_in_text: "sizes is a dictionary such as {'B': 1, 'T': 8192}, got 'T=5'",
+    sizes_of_heads: "sizes names B or N (sequences) or T (tokens of each), got 'H'",
+    size_of_zero: "size T is a number from 1 to 2147483647, got 0",
     plan_for_another_chip: "plan: 'chip' is none of slice, column-parts, split, stages",
     plan_out_of_range: "plan: split is -1 (chosen), 0 or 1, got '2'",
     level_is_a_number: "show: the level is text such as 'chunk', got 3",

@@ -15,7 +15,6 @@ from operators import module
 
 examples, tool, folder = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
 folder.mkdir(parents=True, exist_ok=True)
-GATES = ("none", "usual", "slow", "strong", "extreme", "mixed")
 
 
 def tokens(T, B=1, gates="mixed", state="random"):
@@ -30,7 +29,8 @@ def packed(*offsets):
 UNEVEN = packed(0, 0, 3, 70, 70, 200, 200)
 # Example, how it is resized, plan, cases.
 CASES = [
-    ("gated_deltanet", {"key_heads": 1}, "segments=4", [tokens(260, gates=g) for g in GATES]),
+    ("gated_deltanet", {"key_heads": 1}, "segments=4",
+     [tokens(260, gates=g) for g in ("none", "strong", "extreme", "mixed")]),
     ("gated_deltanet", {}, "segments=3", [tokens(0), tokens(1, B=2), tokens(64), tokens(70, 2)]),
     ("gated_deltanet", {"dtype": "f32"}, "segments=2 chunk=32", [tokens(150, state="zero")]),
     ("gated_deltanet", {}, "segments=2 split=0 chunk=32", [tokens(150)]),
@@ -39,9 +39,11 @@ CASES = [
     ("gated_deltanet", {"packed": True}, "segments=3 chunk=32", [UNEVEN]),
     ("deltanet", {}, "segments=4 chunk=32", [tokens(200), tokens(33)]),
     ("deltanet", {"packed": True}, "segments=2", [UNEVEN]),
-    ("kda", {}, "segments=3 chunk=32", [tokens(200, gates=g) for g in GATES]),
+    ("kda", {}, "segments=3 chunk=32",
+     [tokens(200, gates=g) for g in ("usual", "slow", "extreme", "mixed")]),
     ("kda", {"packed": True}, "segments=2", [UNEVEN]),
-    ("gla", {}, "segments=4 chunk=32", [tokens(200, gates=g) for g in GATES]),
+    ("gla", {}, "segments=4 chunk=32",
+     [tokens(200, gates=g) for g in ("none", "strong", "extreme")]),
     ("gla", {"packed": True}, "segments=5 chunk=32", [UNEVEN]),
     ("mamba2", {}, "segments=4", [tokens(200), tokens(64, gates="extreme"), tokens(10)]),
     ("simple_gla", {}, "segments=2", [tokens(200, gates="extreme")]),

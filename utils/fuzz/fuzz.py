@@ -73,9 +73,15 @@ class Runner:
         self.dir = tempfile.TemporaryDirectory(prefix="linattn-fuzz-")
         self.input = Path(self.dir.name) / "in.mlir"
         self.errors = Path(self.dir.name) / "stderr"
+        # A sanitizer's finding is not the 1 of refused input.
+        self.environment = dict(os.environ)
+        for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS"):
+            given = self.environment.get(name)
+            self.environment[name] = f"{given + ':' if given else ''}exitcode=86"
 
     def limits(self):
-        resource.setrlimit(resource.RLIMIT_AS, (self.memory << 20,) * 2)
+        if self.memory:
+            resource.setrlimit(resource.RLIMIT_AS, (self.memory << 20,) * 2)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
     def run(self, modules, pipeline):
@@ -85,7 +91,8 @@ class Runner:
         command += ["--mlir-disable-threading", "-o", os.devnull]
         with open(self.errors, "wb") as errors:
             process = subprocess.Popen(
-                command, stdout=subprocess.DEVNULL, stderr=errors, preexec_fn=self.limits
+                command, stdout=subprocess.DEVNULL, stderr=errors, preexec_fn=self.limits,
+                env=self.environment,
             )
             try:
                 code = process.wait(self.seconds * (1 + 0.1 * len(modules)))
@@ -265,7 +272,8 @@ def main():
     parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32)
     parser.add_argument("--batch", type=int, default=40, help="modules in one process")
     parser.add_argument("--seconds", type=float, default=20, help="the most for a module")
-    parser.add_argument("--memory", type=int, default=6144, help="MiB of addresses")
+    parser.add_argument("--memory", type=int, default=6144, help="MiB of addresses; 0: "
+                        "no limit, which a sanitizer's shadow needs")
     parser.add_argument("--reduce", type=float, default=30, help="seconds to reduce")
     parser.add_argument("--only", help="pipelines with this in their name")
     parser.add_argument("--out", default=str(ROOT / "build" / "fuzz"))

@@ -1,6 +1,6 @@
 """Compiles every recurrence, attention and convolution example for a chip, token by token (not
 attention) and in the form that the compiler chooses: ptxas must take it without spills, stack (local
-memory) or notes on performance. What has a kernel on tiles multiplies by mma."""
+memory) or notes on performance. What has a kernel on tiles multiplies by mma. PART/PARTS: every so many of them, from the first or the next."""
 
 import json
 import subprocess
@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 
 examples, chip, folder = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+part, parts = map(int, sys.argv[4].split("/")) if len(sys.argv) > 4 else (0, 1)
 ON_TILES = {"linear_attention", "retnet", "simple_gla", "deltanet", "gated_deltanet",
             "gated_deltanet_packed", "mamba2", "comba", "comba_decayed",
             "normalized_linear_attention", "kda", "kda_snapshots", "gla", "gdn2",
             "rwkv7"}  # fmt: skip
 bad = 0
-for path in sorted(examples.glob("*.mlir")):
+for path in sorted(examples.glob("*.mlir"))[part::parts]:
     attention = "_attention" in path.stem and "linear" not in path.stem
     convolution = path.stem == "short_conv"
     if not (attention or convolution) and "linattn.recurrence" not in path.read_text():
