@@ -69,6 +69,9 @@ static llvm::json::Object describeTools(const Ptxas *ptxas) {
   return tools;
 }
 
+/// Tokens of the shortest chunks.
+static constexpr int64_t kLeastChunk = 16;
+
 /// What ptxas sees, and what the launches add to it: the most of a kernel.
 static void addDynamicShared(Resources &resources,
                              const llvm::json::Object &description) {
@@ -103,11 +106,12 @@ static llvm::json::Object describe(const Resources &resources) {
 // GPU
 //===----------------------------------------------------------------------===//
 
-static llvm::Expected<Artifact> compileForGPU(ModuleOp module, StringRef name,
-                                              const CompileOptions &options,
-                                              const Ptxas *ptxas) {
+static llvm::Expected<Artifact> compileUnder(StringRef plan, ModuleOp module,
+                                             StringRef name,
+                                             const CompileOptions &options,
+                                             const Ptxas *ptxas) {
   KernelOptions kernelOptions{options.target, options.lowering, options.chunk,
-                              options.mma,    options.plan,     options.sizes};
+                              options.mma,    plan.str(),       options.sizes};
   llvm::Expected<CompiledKernel> kernel =
       compileKernel(module, name, kernelOptions);
   if (!kernel)
@@ -135,6 +139,59 @@ static llvm::Expected<Artifact> compileForGPU(ModuleOp module, StringRef name,
     description["header"] = (name + ".h").str();
   }
   return artifact;
+}
+
+/// Plans of a kernel in chunks that ask for fewer registers than the one that
+/// it has, from fast to slow: twice the warps, shorter chunks.
+static SmallVector<std::string>
+getLeanerPlans(const llvm::json::Object &description) {
+  const llvm::json::Object *plan = description.getObject("plan");
+  if (!plan || !plan->getInteger("chunk") || !plan->getInteger("parts"))
+    return {};
+  auto number = [&](StringRef field) {
+    return plan->getInteger(field).value_or(0);
+  };
+  std::string rest;
+  for (auto [option, field] :
+       {std::pair("slice", "columns"), std::pair("segments", "segments")})
+    if (number(field) > 0)
+      rest += (" " + Twine(option) + "=" + Twine(number(field))).str();
+  int64_t chunk = number("chunk");
+  SmallVector<std::string> plans;
+  if (number("parts") == 1)
+    plans.push_back(("chunk=" + Twine(chunk) + " column-parts=2" + rest).str());
+  if (chunk / 2 >= kLeastChunk) {
+    plans.push_back(("chunk=" + Twine(chunk / 2) + rest).str());
+    plans.push_back(("stages=1 chunk=" + Twine(chunk / 2) + rest).str());
+  }
+  return plans;
+}
+
+static bool spills(const Artifact &artifact) {
+  return artifact.cubin && artifact.cubin->resources.spillStoreBytes > 0;
+}
+
+/// Where the plan was the compiler's own choice and ptxas ran out of registers
+/// under it, the first leaner one that does not.
+static llvm::Expected<Artifact> compileForGPU(ModuleOp module, StringRef name,
+                                              const CompileOptions &options,
+                                              const Ptxas *ptxas) {
+  llvm::Expected<Artifact> chosen =
+      compileUnder(options.plan, module, name, options, ptxas);
+  if (!chosen || !spills(*chosen) || !options.plan.empty())
+    return chosen;
+  // A plan that does not fit is no error here.
+  ScopedDiagnosticHandler quiet(module.getContext(),
+                                [](Diagnostic &) { return success(); });
+  for (StringRef plan : getLeanerPlans(chosen->description)) {
+    llvm::Expected<Artifact> leaner =
+        compileUnder(plan, module, name, options, ptxas);
+    if (!leaner)
+      llvm::consumeError(leaner.takeError());
+    else if (!spills(*leaner))
+      return leaner;
+  }
+  return chosen;
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,20 +1,23 @@
 # Recurrences that nobody wrote kernels for, from text to kernels on tensor cores:
 # right on the simulator, and in chunks on the CPU, against the fp64 token loop.
 # REQUIRES: numpy
-# RUN: %python %s %S/Inputs/made-up.mlir linattn-run
+# RUN: %python %s %S/Inputs linattn-run
 import subprocess
 import sys
 
-module, tool = sys.argv[1:]
-FUNCTIONS = ["two_decays_two_writes", "three_updates", "two_memories", "between_decays"]
+folder, tool = sys.argv[1:]
+FUNCTIONS = {
+    "made-up.mlir": ["two_decays_two_writes", "three_updates", "two_memories", "between_decays"],
+    "made-up-columns.mlir": ["two_rates", "three_rates", "crossed_states", "uneven_widths"],
+}
 CASES = [
     ("sim", "--size=B=1", "--size=T=70", "--gates=usual"),
     ("sim", "--size=B=2", "--size=T=33", "--gates=mixed", "--state=zero"),
     ("cpu", "--size=B=1", "--size=T=150", "--gates=extreme"),
 ]
-for function in FUNCTIONS:
+for file, function in [(file, f) for file, functions in FUNCTIONS.items() for f in functions]:
     for device, *case in CASES:
-        command = [tool, module, f"--function={function}", f"--device={device}"]
+        command = [tool, f"{folder}/{file}", f"--function={function}", f"--device={device}"]
         command += ["--lowering=chunkwise", "--verify", *case]
         run = subprocess.run(command, capture_output=True, text=True)
         assert run.returncode == 0, (command, run.stdout, run.stderr)

@@ -441,7 +441,8 @@ void ChunkKernel::emitChunks(ArrayRef<Value> initial,
 
     // What is off the chain first, so that it waits for nothing.
     for (unsigned i : usedOffChain)
-      emitter.getShared(offChain[i]);
+      if (tensorOf(offChain[i]).getRank() == 2)
+        emitter.getShared(offChain[i]);
     SmallVector<Value> next;
     auto yield = op.getBlock()->getTerminator();
     for (unsigned state : states)

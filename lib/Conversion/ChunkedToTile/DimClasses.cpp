@@ -159,17 +159,27 @@ void DimClasses::relate(Operation &op) {
         join(scan.getGate(), 1, scan.getResult(), whole ? 0 : 1);
       })
       .Case([&](UnitLowerSolveOp solve) {
+        Value result = solve.getResult();
+        bool stacked = rankOf(result) == 3;
         for (Value matrix : solve.getMatrices()) {
           mix(matrix, 0, &op);
           mix(matrix, 1, &op);
-          join(matrix, 0, solve.getResult(), 0);
+          join(matrix, 0, result, stacked ? 1 : 0);
         }
         if (solve.isInverse())
-          same(solve.getMatrices()[0], solve.getResult());
+          same(solve.getMatrices()[0], result);
         else
-          same(solve.getRhs(), solve.getResult());
+          same(solve.getRhs(), result);
         for (Value rate : solve.getRates())
-          same(rate, solve.getResult());
+          same(rate, result);
+      })
+      .Case([&](tensor::InsertSliceOp insert) {
+        // One of the matrices of a stack.
+        if (rankOf(insert.getResult()) != 3 || rankOf(insert.getSource()) != 2)
+          return;
+        same(insert.getDest(), insert.getResult());
+        for (int64_t dim : {0, 1})
+          join(insert.getSource(), dim, insert.getResult(), dim + 1);
       })
       .Default([&](Operation *other) {
         if (!OpTrait::hasElementwiseMappableTraits(other))

@@ -7,6 +7,8 @@
 
 #include "TileEmitter.h"
 
+#include "TokenRows.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -28,15 +30,7 @@ static SmallVector<Value> getDecays(Value gate) {
   auto collapsed = gate.getDefiningOp<tensor::CollapseShapeOp>();
   if (!collapsed)
     return {gate};
-  SmallVector<Value> decays;
-  Value all = collapsed.getSrc();
-  while (auto insert = all.getDefiningOp<tensor::InsertSliceOp>()) {
-    decays.push_back(insert.getSource());
-    all = insert.getDest();
-  }
-  // The last one was put in last.
-  std::reverse(decays.begin(), decays.end());
-  return decays;
+  return getStacked(collapsed.getSrc());
 }
 
 /// One of the decays of each token, clamped.
@@ -301,6 +295,22 @@ bool TileEmitter::makeWithProducts(Value value) {
   return shareds.contains(value);
 }
 
+/// Matrices that were read from shared memory are read again where they are
+/// needed behind: what comes now needs their registers.
+void TileEmitter::forgetLoads() {
+  auto isLoad = [](Value fragment) {
+    if (auto widened = fragment.getDefiningOp<arith::ExtFOp>())
+      fragment = widened.getIn();
+    return fragment.getDefiningOp<tile::LocalLoadOp>() != nullptr;
+  };
+  SmallVector<std::pair<Value, unsigned>> loads;
+  for (auto &[key, fragment] : fragments)
+    if (isLoad(fragment))
+      loads.push_back(key);
+  for (auto key : loads)
+    fragments.erase(key);
+}
+
 /// Products with one y and its decays go together: half of their work is the
 /// same. So do the rows that enter and leave the chunk.
 Value TileEmitter::vectorProductFragment(DecayProductOp product) {
@@ -353,6 +363,8 @@ Value TileEmitter::vectorProductFragment(DecayProductOp product) {
   if (!sums)
     sums = newSums = allocate(tile::SmemType::get(
         context, {getTileSize(product.getGate(), 1)}, builder.getF32Type(), 0));
+  if (element.isF32())
+    forgetLoads();
   int64_t rows = tensorOf(product.getResult()).getDimSize(0);
   Value scratch = allocate(tile::SmemType::get(
       context, {tile::DecayMmaOp::getScratchBytes(rows, element)},

@@ -58,6 +58,9 @@ RankedTensorType TileEmitter::getVectorType(Value value, Attribute layout) {
 
 Attribute TileEmitter::getLanes(Value vector) {
   int64_t size = getTileSize(vector, 0);
+  // Lanes have equal numbers of elements of a power of two only.
+  if (!llvm::isPowerOf2_64(size))
+    return tile::ColAttr::get(context);
   return tile::StridedAttr::get(context,
                                 std::max<int64_t>(1, size / tile::kWarpSize));
 }
@@ -318,6 +321,10 @@ Value TileEmitter::makeUnmasked(Value value, bool transposed) {
       })
       .Case([&](DecayScanOp scan) { return decayRows(scan); })
       .Case([&](UnitLowerSolveOp solve) { return solveFragment(solve); })
+      .Case([&](tensor::ExtractSliceOp slice) {
+        Unknown unknown = *getUnknown(slice);
+        return solveColumns(unknown.solve)[unknown.number];
+      })
       .Default([&](Operation *) -> Value {
         auto operandOf = [&](Value operand) {
           return inLayout(getFragment(operand, transposed), type.getEncoding());
@@ -437,24 +444,53 @@ Value TileEmitter::productFragment(DecayProductOp product) {
 }
 
 /// A system for each value column: columns are rows here.
-Value TileEmitter::solveColumns(UnitLowerSolveOp solve) {
+SmallVector<Value> TileEmitter::solveColumns(UnitLowerSolveOp solve) {
+  SmallVector<Value> &known = solved[solve];
+  if (!known.empty())
+    return known;
   auto layout = tile::AccAttr::get(context, plan.warps);
   auto columnsOf = [&](Value value) {
     return inLayout(getFragment(value, /*transposed=*/true), layout);
   };
-  Value rhs = columnsOf(solve.getRhs());
-  SmallVector<Value> rates, matrices;
-  for (Value rate : solve.getRates())
-    rates.push_back(columnsOf(rate));
-  for (Value matrix : solve.getMatrices())
-    matrices.push_back(getShared(matrix));
-  return tile::UnitLowerSolveOp::create(builder, loc, rhs.getType(), rhs, rates,
-                                        matrices);
+  bool several = tensorOf(solve.getResult()).getRank() == 3;
+  auto unstack = [&](Value all) {
+    return several ? getStacked(all) : SmallVector<Value>{all};
+  };
+  SmallVector<Value> sides, rates, matrices;
+  SmallVector<int64_t> readers, writers;
+  for (Value side : unstack(solve.getRhs()))
+    sides.push_back(columnsOf(side));
+  int64_t count = sides.size();
+  OperandRange all = solve.getMatrices();
+  for (auto [m, stacked] : llvm::enumerate(solve.getRates()))
+    for (auto [reader, stackedRate] : llvm::enumerate(unstack(stacked))) {
+      Value rate;
+      for (int64_t writer = 0; writer < count; ++writer) {
+        Value matrix = all[(m * count + reader) * count + writer];
+        // A read of another state, or no such term.
+        if (several && isZero(matrix))
+          continue;
+        if (!rate)
+          rate = columnsOf(stackedRate);
+        rates.push_back(rate);
+        matrices.push_back(getShared(matrix));
+        readers.push_back(reader);
+        writers.push_back(writer);
+      }
+    }
+  if (!several)
+    readers = writers = {};
+  if (matrices.empty())
+    return solved[solve] = sides;
+  auto made =
+      tile::UnitLowerSolveOp::create(builder, loc, ValueRange(sides).getTypes(),
+                                     sides, rates, matrices, readers, writers);
+  return solved[solve] = llvm::to_vector_of<Value>(made.getResults());
 }
 
 Value TileEmitter::solveFragment(UnitLowerSolveOp solve) {
   if (!solve.isInverse())
-    return solveColumns(solve);
+    return solveColumns(solve).front();
   Value matrix = gatherColumns(getFragment(solve.getMatrices()[0], false));
   int64_t n = tensorOf(matrix).getDimSize(0);
   auto scratchType = tile::SmemType::get(
@@ -489,7 +525,7 @@ tile::AccAttr TileEmitter::accOf(Value value) {
     return getAcc();
   Operation *inner = value.getDefiningOp();
   auto gathered = tile::AccAttr::get(context, plan.warps);
-  if (isa_and_nonnull<UnitLowerSolveOp>(inner))
+  if (isa_and_nonnull<UnitLowerSolveOp>(inner) || getUnknown(value))
     return gathered;
   if (inner && OpTrait::hasElementwiseMappableTraits(inner) &&
       llvm::any_of(inner->getOperands(), [&](Value operand) {
@@ -749,7 +785,7 @@ SmallVector<Value> TileEmitter::getOffChain() {
   for (auto solve : op.getBlock()->getOps<UnitLowerSolveOp>())
     if (!solve.isInverse() && isOn(solve.getResult()))
       for (Value matrix : solve.getMatrices())
-        if (matrix = strip(matrix); !isOn(matrix))
+        if (matrix = strip(matrix); !isOn(matrix) && !isZero(matrix))
           result.insert(matrix);
   // What scans decays over K fills the registers: one after another, before
   // anything else is kept there.
@@ -774,18 +810,22 @@ LogicalResult TileEmitter::check(ChunkedOp op) {
     return inner->emitOpError("has no form on tiles yet: ")
            << why << " (the token-serial kernel runs it)";
   };
-  // It has rows of several events around it, which would be named first.
-  for (auto solve : op.getBlock()->getOps<UnitLowerSolveOp>())
-    if (tensorOf(solve.getMatrices()[0]).getDimSize(0) > int64_t(op.getChunk()))
-      return refuse(solve, "several writes of a token that depend on reads, at "
-                           "rates that differ between value columns");
   for (Operation &inner : op.getBlock()->without_terminator()) {
-    // The decays of a token, read from where they come from.
-    if (isa<tensor::InsertSliceOp, tensor::CollapseShapeOp>(inner) &&
+    // The decays of a token and the unknowns of a system, taken from where they
+    // come from.
+    if (isa<tensor::EmptyOp, tensor::InsertSliceOp, tensor::CollapseShapeOp>(
+            inner) &&
         llvm::all_of(inner.getUsers(), [](Operation *user) {
           return isa<tensor::InsertSliceOp, tensor::CollapseShapeOp,
-                     DecayScanOp, DecayProductOp>(user);
+                     DecayScanOp, DecayProductOp, UnitLowerSolveOp>(user);
         }))
+      continue;
+    if (auto solve = dyn_cast<UnitLowerSolveOp>(inner);
+        solve && llvm::all_of(inner.getUsers(), [](Operation *user) {
+          return getUnknown(user->getResult(0)).has_value();
+        }))
+      continue;
+    if (isa<tensor::ExtractSliceOp>(inner) && getUnknown(inner.getResult(0)))
       continue;
     for (Value result : inner.getResults()) {
       auto type = dyn_cast<RankedTensorType>(result.getType());
@@ -797,7 +837,8 @@ LogicalResult TileEmitter::check(ChunkedOp op) {
     DenseElementsAttr dense;
     if (matchPattern(&inner, m_Constant(&dense))) {
       if (!dense.isSplat())
-        return refuse(&inner, "constants have equal elements");
+        return refuse(&inner, "constants have equal elements, others can be "
+                              "parameters");
       continue;
     }
     if (auto product = dyn_cast<DecayProductOp>(inner)) {
@@ -832,7 +873,8 @@ LogicalResult TileEmitter::check(ChunkedOp op) {
           ShapedType::isDynamic(slice.getStaticOffset(1)) ||
           isa<BlockArgument>(slice.getSource()))
         return refuse(&inner, "slices are columns of f32 matrices of the "
-                              "region");
+                              "region, parts of a vector can be operands of "
+                              "their own");
       continue;
     }
     if (auto reduce = dyn_cast<linalg::ReduceOp>(inner)) {

@@ -124,7 +124,8 @@ private:
   mlir::Value matmulFragment(mlir::linalg::MatmulOp op, bool transposed);
   mlir::Value productFragment(DecayProductOp op);
   mlir::Value solveFragment(UnitLowerSolveOp op);
-  mlir::Value solveColumns(UnitLowerSolveOp op);
+  /// The unknowns of a system for each value column.
+  llvm::SmallVector<mlir::Value> solveColumns(UnitLowerSolveOp op);
   mlir::Value multiply(mlir::Value a, bool aTransposed, mlir::Value b,
                        bool bTransposed, mlir::Value acc, int64_t terms);
   mlir::Value makeVector(mlir::Value value, mlir::Attribute layout);
@@ -152,6 +153,7 @@ private:
   mlir::Value decayColumns(DecayScanOp op);
   mlir::Value vectorProductFragment(DecayProductOp op);
   mlir::Value loadGates(mlir::Value gate);
+  void forgetLoads();
   std::optional<int64_t> findTarget(llvm::ArrayRef<DecayProductOp> products,
                                     mlir::Value value);
   /// Whether the value stands in shared memory after the product that makes it
@@ -174,6 +176,7 @@ private:
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> fragments;
   llvm::DenseMap<mlir::Value, mlir::Value> shareds, scalars, gateSums;
   llvm::DenseMap<mlir::Value, std::function<mlir::Value(bool)>> makers;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> solved;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> vectors;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, TwoFloat> prefixes;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> decays;

@@ -164,3 +164,23 @@ SmallVector<TokenTile> linattn::chunked_to_tile::getTokenTiles(ChunkedOp op) {
            getRow(slice)});
   return result;
 }
+
+SmallVector<Value> linattn::chunked_to_tile::getStacked(Value all) {
+  SmallVector<Value> tiles;
+  while (auto insert = all.getDefiningOp<tensor::InsertSliceOp>()) {
+    tiles.push_back(insert.getSource());
+    all = insert.getDest();
+  }
+  // The last one was put in last.
+  std::reverse(tiles.begin(), tiles.end());
+  return tiles;
+}
+
+std::optional<Unknown> linattn::chunked_to_tile::getUnknown(Value value) {
+  auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
+  auto solve = slice ? slice.getSource().getDefiningOp<UnitLowerSolveOp>()
+                     : UnitLowerSolveOp();
+  if (!solve || slice.getSourceType().getRank() != 3)
+    return std::nullopt;
+  return Unknown{solve, slice.getStaticOffset(0)};
+}

@@ -27,6 +27,18 @@ void liftRowSlices(ChunkedOp op);
 /// Whether the value is a token operand or a row of one.
 bool isTokenTile(ChunkedOp op, mlir::Value value);
 
+/// The matrices that were put above each other, such as the right sides of the
+/// unknowns of a token.
+llvm::SmallVector<mlir::Value> getStacked(mlir::Value all);
+
+/// Which of the unknowns of a system per value column the value is, if it is
+/// one of several.
+struct Unknown {
+  UnitLowerSolveOp solve;
+  int64_t number;
+};
+std::optional<Unknown> getUnknown(mlir::Value value);
+
 /// All tiles of tokens that the region uses.
 llvm::SmallVector<TokenTile> getTokenTiles(ChunkedOp op);
 

@@ -653,6 +653,10 @@ void DecayMma::run() {
   auto index = [&](int64_t value) -> Value {
     return e.constant(e.builder.getIndexAttr(value));
   };
+  // f32 takes all registers: none for what others need before and behind.
+  bool isAlone = element.isF32() && !op->getParentOfType<scf::ForOp>();
+  if (isAlone)
+    e.beginAgain();
   auto loop = scf::ForOp::create(e.builder, e.loc, index(0),
                                  index(depth / kRowTile), index(1), initial);
   {
@@ -669,6 +673,8 @@ void DecayMma::run() {
   }
   for (auto [value, result] : llvm::zip(carried, loop.getResults()))
     *value = result;
+  if (isAlone)
+    e.beginAgain();
   for (auto [number, result] : llvm::enumerate(op.getResults()))
     e.fragments[result] = gather(number);
 }

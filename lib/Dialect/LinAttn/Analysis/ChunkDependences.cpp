@@ -43,7 +43,7 @@ int64_t linattn::countProductFlops(Operation *op) {
         int64_t n = shapeOf(solve.getMatrices()[0])[0];
         if (solve.isInverse())
           return n * n * n / 3;
-        return n * n * shapeOf(solve.getRhs())[1] *
+        return n * n * shapeOf(solve.getRhs()).back() *
                (int64_t)solve.getMatrices().size();
       })
       .Default([](Operation *) -> int64_t { return 0; });

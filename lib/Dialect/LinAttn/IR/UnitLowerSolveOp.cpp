@@ -20,17 +20,22 @@ LogicalResult UnitLowerSolveOp::verify() {
       return emitOpError() << "(unit_lower_solve_c1) matrices are square, "
                               "static, of one type, f32 or f64, got "
                            << other.getType();
-  size_t want = getRates().empty() ? 1 : getRates().size();
+  // Right sides of several unknowns per token stand above each other.
+  auto rhs = getRhs() ? cast<RankedTensorType>(getRhs().getType())
+                      : RankedTensorType();
+  bool several = rhs && rhs.getRank() == 3 && !getRates().empty();
+  size_t unknowns = several ? std::max<int64_t>(1, rhs.getDimSize(0)) : 1;
+  size_t want =
+      getRates().empty() ? 1 : getRates().size() * unknowns * unknowns;
   if (getMatrices().size() != want)
     return emitOpError() << "(unit_lower_solve_c2) there is one matrix, or one "
                             "per rate, "
                          << want << ", got " << getMatrices().size();
   Type type = matrix;
   if (getRhs()) {
-    auto rhs = cast<RankedTensorType>(getRhs().getType());
-    if (rhs.getRank() != 2 || !rhs.hasStaticShape() ||
-        rhs.getDimSize(0) != matrix.getDimSize(0) || rhs.getDimSize(1) < 1 ||
-        rhs.getElementType() != element)
+    if (!(rhs.getRank() == 2 || several) || !rhs.hasStaticShape() ||
+        rhs.getDimSize(several) != matrix.getDimSize(0) ||
+        rhs.getNumElements() == 0 || rhs.getElementType() != element)
       return emitOpError() << "(unit_lower_solve_c3) the rhs is [n, V] of "
                            << element << " with n = " << matrix.getDimSize(0)
                            << ", got " << rhs;
@@ -190,7 +195,101 @@ private:
 };
 } // namespace
 
+namespace {
+/// The unknowns of a token as rows of one system, token after token.
+class Interleaver {
+public:
+  Interleaver(UnitLowerSolveOp op, OpBuilder &b)
+      : op(op), b(b), loc(op.getLoc()),
+        type(cast<RankedTensorType>(op.getResult().getType())),
+        unknowns(type.getDimSize(0)), tokens(type.getDimSize(1)),
+        columns(type.getDimSize(2)) {}
+
+  Value run() {
+    SmallVector<Value> rates, matrices;
+    for (Value rate : op.getRates())
+      rates.push_back(interleaveRows(rate));
+    OperandRange all = op.getMatrices();
+    for (; !all.empty(); all = all.drop_front(unknowns * unknowns))
+      matrices.push_back(interleave(all.take_front(unknowns * unknowns)));
+    Value init = empty({unknowns * tokens, columns});
+    auto solve = UnitLowerSolveOp::create(b, loc, init.getType(),
+                                          interleaveRows(op.getRhs()), matrices,
+                                          rates, init, false);
+    Value solved = Substitution(solve, b).run();
+    solve.erase();
+    solved = tensor::ExpandShapeOp::create(
+        b, loc, typeOf({tokens, unknowns, columns}), solved,
+        SmallVector<ReassociationIndices>{{0, 1}, {2}});
+    Value result = op.getInit();
+    for (int64_t i = 0; i < unknowns; ++i)
+      result = insert(extract(solved, 1, i), result, {{0, i}});
+    return result;
+  }
+
+private:
+  RankedTensorType typeOf(ArrayRef<int64_t> shape) {
+    return RankedTensorType::get(shape, type.getElementType());
+  }
+  Value empty(ArrayRef<int64_t> shape) {
+    return tensor::EmptyOp::create(b, loc, shape, type.getElementType());
+  }
+  /// Of a tensor, at `place` of a dimension, without it.
+  Value extract(Value source, int64_t dim, int64_t place) {
+    SmallVector<int64_t> shape(
+        cast<RankedTensorType>(source.getType()).getShape());
+    SmallVector<OpFoldResult> offsets(shape.size(), b.getIndexAttr(0));
+    SmallVector<OpFoldResult> strides(shape.size(), b.getIndexAttr(1));
+    offsets[dim] = b.getIndexAttr(place);
+    SmallVector<int64_t> sizes = shape;
+    sizes[dim] = 1;
+    shape.erase(shape.begin() + dim);
+    return tensor::ExtractSliceOp::create(
+        b, loc, typeOf(shape), source, offsets,
+        getAsIndexOpFoldResult(b.getContext(), sizes), strides);
+  }
+  /// Into a tensor, at places of the dimensions that the source lacks.
+  Value insert(Value source, Value target,
+               ArrayRef<std::pair<int64_t, int64_t>> places) {
+    SmallVector<int64_t> sizes(
+        cast<RankedTensorType>(target.getType()).getShape());
+    SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0));
+    SmallVector<OpFoldResult> strides(sizes.size(), b.getIndexAttr(1));
+    for (auto [dim, place] : places) {
+      offsets[dim] = b.getIndexAttr(place);
+      sizes[dim] = 1;
+    }
+    return tensor::InsertSliceOp::create(
+        b, loc, source, target, offsets,
+        getAsIndexOpFoldResult(b.getContext(), sizes), strides);
+  }
+  Value interleaveRows(Value rows) {
+    Value all = empty({tokens, unknowns, columns});
+    for (int64_t i = 0; i < unknowns; ++i)
+      all = insert(extract(rows, 0, i), all, {{1, i}});
+    return tensor::CollapseShapeOp::create(
+        b, loc, all, SmallVector<ReassociationIndices>{{0, 1}, {2}});
+  }
+  Value interleave(ValueRange matrices) {
+    Value all = empty({tokens, unknowns, tokens, unknowns});
+    for (int64_t i = 0; i < unknowns; ++i)
+      for (int64_t j = 0; j < unknowns; ++j)
+        all = insert(matrices[i * unknowns + j], all, {{1, i}, {3, j}});
+    return tensor::CollapseShapeOp::create(
+        b, loc, all, SmallVector<ReassociationIndices>{{0, 1}, {2, 3}});
+  }
+
+  UnitLowerSolveOp op;
+  OpBuilder &b;
+  Location loc;
+  RankedTensorType type;
+  int64_t unknowns, tokens, columns;
+};
+} // namespace
+
 FailureOr<SmallVector<Value>>
 UnitLowerSolveOp::decomposeOperation(OpBuilder &b) {
+  if (cast<RankedTensorType>(getResult().getType()).getRank() == 3)
+    return SmallVector<Value>{Interleaver(*this, b).run()};
   return SmallVector<Value>{Substitution(*this, b).run()};
 }

@@ -393,11 +393,13 @@ LogicalResult ChunkEmitter::solve(ArrayRef<unsigned> coupled,
   system.states = group;
   if (failed(prepareSystem(system)))
     return failure();
-  // One system per value column has no inverse that all of them share.
-  if (separateEvents && coupled.size() > 1 && !system.perColumn)
-    solveSeparately(system);
-  else
+  if (!separateEvents || coupled.size() == 1)
     solveInterleaved(system);
+  // One system per value column has no inverse that all of them share.
+  else if (system.perColumn)
+    solveColumns(system);
+  else
+    solveSeparately(system);
   return success();
 }
 
@@ -607,6 +609,59 @@ void ChunkEmitter::solveSeparately(System &system) {
       if (t[i][j])
         update = product(t[i][j], system.sides[j], update);
     updates[w] = update;
+  }
+}
+
+Value ChunkEmitter::stack(ArrayRef<Value> tiles) {
+  auto type = cast<RankedTensorType>(tiles[0].getType());
+  SmallVector<int64_t> shape = {int64_t(tiles.size())};
+  llvm::append_range(shape, type.getShape());
+  Value all =
+      tensor::EmptyOp::create(builder, loc, shape, type.getElementType());
+  SmallVector<OpFoldResult> offsets(3, builder.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(3, builder.getIndexAttr(1));
+  shape[0] = 1;
+  for (auto [i, tile] : llvm::enumerate(tiles)) {
+    offsets[0] = builder.getIndexAttr(i);
+    all = tensor::InsertSliceOp::create(
+        builder, loc, tile, all, offsets,
+        getAsIndexOpFoldResult(builder.getContext(), shape), strides);
+  }
+  return all;
+}
+
+void ChunkEmitter::solveColumns(System &system) {
+  ArrayRef<unsigned> coupled = system.coupled;
+  int64_t n = coupled.size(), columns = system.columns;
+  Type element = system.element;
+  SmallVector<Value> rates, matrices;
+  for (auto [m, term] : llvm::enumerate(system.rates)) {
+    for (Value &rate : term)
+      if (cast<RankedTensorType>(rate.getType()).getRank() == 1)
+        rate = tiler.broadcast(loc, rate, {chunk, columns}, {1});
+    rates.push_back(stack(term));
+    for (unsigned reader : coupled)
+      for (unsigned writer : coupled) {
+        unsigned state = rows[writer].event->state;
+        const Rows *read = getTermRead(reader, m, state);
+        matrices.push_back(read ? decayProduct(state, {read}, {&rows[writer]})
+                                : zeros({chunk, chunk}, element));
+      }
+  }
+  Value init = tensor::EmptyOp::create(
+      builder, loc, ArrayRef<int64_t>{n, chunk, columns}, element);
+  Value all = UnitLowerSolveOp::create(builder, loc, init.getType(),
+                                       stack(system.sides), matrices, rates,
+                                       init, false);
+  SmallVector<OpFoldResult> offsets(3, builder.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(3, builder.getIndexAttr(1));
+  for (auto [i, w] : llvm::enumerate(coupled)) {
+    offsets[0] = builder.getIndexAttr(i);
+    updates[w] = tensor::ExtractSliceOp::create(
+        builder, loc, RankedTensorType::get({chunk, columns}, element), all,
+        offsets,
+        getAsIndexOpFoldResult(builder.getContext(), {1, chunk, columns}),
+        strides);
   }
 }
 

@@ -81,6 +81,10 @@ private:
   void solveInterleaved(System &system);
   /// A matrix [C, C] for each pair of writes.
   void solveSeparately(System &system);
+  /// The same where rates differ between value columns.
+  void solveColumns(System &system);
+  /// [C, V] of several writes above each other.
+  mlir::Value stack(llvm::ArrayRef<mlir::Value> tiles);
   mlir::Value invert(mlir::Value a);
   mlir::Value rateProduct(const System &system, size_t reader, size_t writer);
   void updateState(unsigned state);

@@ -438,12 +438,18 @@ LogicalResult UnitLowerInverseOp::verify() {
 }
 
 LogicalResult UnitLowerSolveOp::verify() {
-  auto type = cast<RankedTensorType>(getRhs().getType());
+  if (getSides().empty())
+    return emitOpError("there is a right side");
+  auto type = cast<RankedTensorType>(getSides()[0].getType());
   auto layout = dyn_cast<AccAttr>(type.getEncoding());
   if (!layout || !type.getElementType().isF32() || layout.getColumns() != 1)
     return emitOpError("the right side is [N, C] in f32 and layout acc with "
                        "one part of columns, got ")
            << type;
+  for (Value side : getSides())
+    if (side.getType() != type)
+      return emitOpError("right sides have one type, ")
+             << type << ", got " << side.getType();
   for (Value rate : getRates())
     if (rate.getType() != type)
       return emitOpError("rates have the type of the right side, ")
@@ -460,6 +466,17 @@ LogicalResult UnitLowerSolveOp::verify() {
       return emitOpError("a matrix of ")
              << size << " columns of the right side is " << size << " x "
              << size << " in f32, not transposed, got " << smem;
+  }
+  int64_t unknowns = getSides().size();
+  for (ArrayRef<int64_t> rows : {getReaders(), getWriters()}) {
+    if (rows.size() != getMatrices().size() &&
+        !(unknowns == 1 && rows.empty() && getReaders() == getWriters()))
+      return emitOpError("there are as many rows as matrices, ")
+             << getMatrices().size() << ", got " << rows.size();
+    for (int64_t row : rows)
+      if (row < 0 || row >= unknowns)
+        return emitOpError("a row is one of ")
+               << unknowns << " right sides, got " << row;
   }
   return success();
 }

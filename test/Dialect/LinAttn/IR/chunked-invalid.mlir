@@ -613,6 +613,24 @@ func.func @f(%r: tensor<4x2xf32>, %a: tensor<4x4xf32>) {
 
 // -----
 
+// unit_lower_solve_c2
+func.func @f(%r: tensor<2x4x3xf32>, %a: tensor<4x4xf32>) {
+  // expected-error@+1 {{'linattn.unit_lower_solve' op (unit_lower_solve_c2) there is one matrix, or one per rate, 4, got 2}}
+  %u = linattn.unit_lower_solve rhs(%r : tensor<2x4x3xf32>) matrices(%a : tensor<4x4xf32>, %a : tensor<4x4xf32>) rates(%r : tensor<2x4x3xf32>) outs(%r : tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
+  return
+}
+
+// -----
+
+// unit_lower_solve_c3
+func.func @f(%r: tensor<2x4x3xf32>, %a: tensor<4x4xf32>) {
+  // expected-error@+1 {{'linattn.unit_lower_solve' op (unit_lower_solve_c3) the rhs is [n, V] of 'f32' with n = 4, got 'tensor<2x4x3xf32>'}}
+  %u = linattn.unit_lower_solve rhs(%r : tensor<2x4x3xf32>) matrices(%a : tensor<4x4xf32>) outs(%r : tensor<2x4x3xf32>) -> tensor<2x4x3xf32>
+  return
+}
+
+// -----
+
 // unit_lower_solve_c3
 func.func @f(%r: tensor<5x2xf32>, %a: tensor<4x4xf32>) {
   // expected-error@+1 {{'linattn.unit_lower_solve' op (unit_lower_solve_c3) the rhs is [n, V] of 'f32' with n = 4, got 'tensor<5x2xf32>'}}

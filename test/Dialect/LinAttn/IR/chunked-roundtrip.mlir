@@ -113,6 +113,16 @@ func.func @unit_lower_solve(%a: tensor<20x20xf32>, %b: tensor<20x20xf32>, %r: te
   return %0, %1, %2 : tensor<20x20xf32>, tensor<20x3xf32>, tensor<20x3xf32>
 }
 
+// Two unknowns of each of 20 tokens.
+// CHECK-LABEL: func @unit_lower_solve_unknowns
+// CHECK: linattn.unit_lower_solve rhs(%{{.*}} : tensor<2x20x3xf32>) matrices({{.*}}) rates(%{{.*}} : tensor<2x20x3xf32>) outs(
+func.func @unit_lower_solve_unknowns(%a: tensor<20x20xf32>, %r: tensor<2x20x3xf32>) -> tensor<2x20x3xf32> {
+  %0 = linattn.unit_lower_solve rhs(%r : tensor<2x20x3xf32>)
+      matrices(%a : tensor<20x20xf32>, %a : tensor<20x20xf32>, %a : tensor<20x20xf32>, %a : tensor<20x20xf32>)
+      rates(%r : tensor<2x20x3xf32>) outs(%r : tensor<2x20x3xf32>) -> tensor<2x20x3xf32>
+  return %0 : tensor<2x20x3xf32>
+}
+
 // CHECK-LABEL: func @decay_scan
 // CHECK: linattn.decay_scan start_to_event %{{.*}} positions = [1] outs(%{{.*}} : tensor<4x8xf32>) : tensor<4x8xf32> -> tensor<4x8xf32>
 // CHECK: linattn.decay_scan event_to_end %{{.*}} positions = [0, 2] decays = 2 outs(%{{.*}} : tensor<8xf32>) : tensor<8xf32> -> tensor<8xf32>

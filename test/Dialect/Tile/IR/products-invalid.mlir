@@ -212,6 +212,42 @@ func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4>>, %a: !tile.smem<32x32xf
 
 // -----
 
+// unit_lower_solve_c1
+func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4>>, %y: tensor<32x32xf32, #tile.acc<warps = 4>>, %a: !tile.smem<32x32xf32, swizzle = 128>) {
+  // expected-error @below {{'tile.unit_lower_solve' op right sides have one type, 'tensor<64x32xf32, #tile.acc<warps = 4>>', got 'tensor<32x32xf32, #tile.acc<warps = 4>>'}}
+  %u:2 = tile.unit_lower_solve %x, %y rates(%x : tensor<64x32xf32, #tile.acc<warps = 4>>) matrices(%a : !tile.smem<32x32xf32, swizzle = 128>) rows [0] from [1] : tensor<64x32xf32, #tile.acc<warps = 4>>, tensor<32x32xf32, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
+// unit_lower_solve_c4
+func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4>>, %a: !tile.smem<32x32xf32, swizzle = 128>) {
+  // expected-error @below {{'tile.unit_lower_solve' op there are as many rows as matrices, 1, got 0}}
+  %u:2 = tile.unit_lower_solve %x, %x rates(%x : tensor<64x32xf32, #tile.acc<warps = 4>>) matrices(%a : !tile.smem<32x32xf32, swizzle = 128>) : tensor<64x32xf32, #tile.acc<warps = 4>>, tensor<64x32xf32, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
+// unit_lower_solve_c4
+func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4>>, %a: !tile.smem<32x32xf32, swizzle = 128>) {
+  // expected-error @below {{'tile.unit_lower_solve' op a row is one of 2 right sides, got 2}}
+  %u:2 = tile.unit_lower_solve %x, %x rates(%x : tensor<64x32xf32, #tile.acc<warps = 4>>) matrices(%a : !tile.smem<32x32xf32, swizzle = 128>) rows [1] from [2] : tensor<64x32xf32, #tile.acc<warps = 4>>, tensor<64x32xf32, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
+// unit_lower_solve_c4
+func.func @f(%x: tensor<64x32xf32, #tile.acc<warps = 4>>, %a: !tile.smem<32x32xf32, swizzle = 128>) {
+  // expected-error @below {{'tile.unit_lower_solve' op there are as many rows as matrices, 1, got 2}}
+  %u = tile.unit_lower_solve %x rates(%x : tensor<64x32xf32, #tile.acc<warps = 4>>) matrices(%a : !tile.smem<32x32xf32, swizzle = 128>) rows [0, 0] from [0] : tensor<64x32xf32, #tile.acc<warps = 4>>
+  return
+}
+
+// -----
+
 // decay_mma_c1
 func.func @f(%x: !tile.smem<32x32xbf16, swizzle = 64>, %y: !tile.smem<64x32xbf16, swizzle = 64>, %g: !tile.smem<64x32xf32, swizzle = 128>, %s: !tile.smem<12288xi8>) {
   // expected-error @below {{'tile.decay_mma' op xs, y and decays are [C, K] in bf16, f16 or f32, K a multiple of 16, not transposed, got '!tile.smem<32x32xbf16, swizzle = 64>'}}

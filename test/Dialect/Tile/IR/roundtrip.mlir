@@ -86,6 +86,8 @@ func.func @registers(%a: tensor<64x64xbf16, #acc>, %b: !tile.smem<64x128xbf16, s
   // CHECK: tile.unit_lower_solve %{{.*}} rates(%{{.*}} : tensor<64x64xf32, #[[ACC]]>) matrices(%{{.*}} : !tile.smem<64x64xf32, swizzle = 128>) : tensor<64x64xf32, #[[ACC]]>
   %system = tile.alloc : !tile.smem<64x64xf32, swizzle = 128>
   %v = tile.unit_lower_solve %af rates(%af : tensor<64x64xf32, #acc>) matrices(%system : !tile.smem<64x64xf32, swizzle = 128>) : tensor<64x64xf32, #acc>
+  // CHECK: tile.unit_lower_solve %{{.*}}, %{{.*}} rates({{.*}}) matrices({{.*}}) rows [0, 1] from [0, 0] : tensor<64x64xf32, #[[ACC]]>, tensor<64x64xf32, #[[ACC]]>
+  %pair:2 = tile.unit_lower_solve %af, %af rates(%af, %af : tensor<64x64xf32, #acc>, tensor<64x64xf32, #acc>) matrices(%system, %system : !tile.smem<64x64xf32, swizzle = 128>, !tile.smem<64x64xf32, swizzle = 128>) rows [0, 1] from [0, 0] : tensor<64x64xf32, #acc>, tensor<64x64xf32, #acc>
   // CHECK: tile.scan_rows %{{.*}} exclusive reverse scratch(%{{.*}} : !tile.smem<4x64xf32>) : tensor<64x64xf32, #[[ACC]]>
   %scratch = tile.alloc : !tile.smem<4x64xf32>
   %below = tile.scan_rows %af exclusive reverse scratch(%scratch : !tile.smem<4x64xf32>) : tensor<64x64xf32, #acc>

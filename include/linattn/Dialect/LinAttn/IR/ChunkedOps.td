@@ -182,13 +182,13 @@ def LinAttn_DecayProductOp : LinAttn_ChunkOp<"decay_product"> {
 def LinAttn_UnitLowerSolveOp : LinAttn_ChunkOp<"unit_lower_solve", [AttrSizedOperandSegments]> {
   let summary = "solves the coupling of the writes: (I - A) U = R, A strictly lower";
   let description = [{
-    Three forms, for strictly lower triangular A [n, n] (what stands on and above
-    the diagonal is not read):
-
-    * with `rhs`: U = (I - A)^{-1} R, [n, V];
-    * without: T = (I - A)^{-1}, [n, n], unit lower triangular;
-    * with `rates` b_m [n, V], one per matrix: a system per value column,
+    For strictly lower triangular A [n, n] (no more of it is read): with `rhs` U =
+    (I - A)^{-1} R, [n, V], without T = (I - A)^{-1}, [n, n]. With `rates` b_m [n, V],
+    one per matrix, a system per value column:
       U[i, v] = R[i, v] + sum_m b_m[i, v] sum_{j < i} A_m[i, j] U[j, v].
+    With rates [E, n, V], E unknowns of each token, one after another, and E E
+    matrices A_mxy per rate, those of x = 0 first; j = i as well where y < x:
+      U[x, i, v] = R[x, i, v] + sum_m b_m[x, i, v] sum_{y, j < i} A_mxy[i, j] U[y, j, v].
 
     `transposed` solves with (I - A)^T. Diagonal blocks of 16 go by forward
     substitution, what lies left of them by products.
@@ -205,8 +205,8 @@ def LinAttn_UnitLowerSolveOp : LinAttn_ChunkOp<"unit_lower_solve", [AttrSizedOpe
 
     * (unit_lower_solve_c1) The matrices are square, of one static size and of one
       element type, f32 or f64.
-    * (unit_lower_solve_c2) There is one matrix, or with `rates` one per rate.
-    * (unit_lower_solve_c3) The rhs has n rows; rates have its type and ask for it.
+    * (unit_lower_solve_c2) There is one matrix, or with `rates` one (E E) per rate.
+    * (unit_lower_solve_c3) The rhs is [n, V] or [E, n, V]; rates have its type, [E, n, V] asks for them.
     * (unit_lower_solve_c4) outs and the result have the type of the rhs, without
       one that of the matrix.
     * (unit_lower_solve_c5) `transposed` does not go with `rates`.

@@ -483,16 +483,20 @@ def Tile_UnitLowerInverseOp : Tile_Op<"unit_lower_inverse", [
 }
 
 def Tile_UnitLowerSolveOp : Tile_Op<"unit_lower_solve", [AttrSizedOperandSegments,
-    TypesMatchWith<"result has the type of the right side", "rhs", "result", "$_self">]> {
+    RangedTypesMatchWith<"results have the types of the right sides", "sides", "results", "$_self">]> {
   let summary = "a unit lower triangular system for each row";
   let description = [{
-    Row n of the result, with the rates r of that row, solves
+    Row n of the results, with the rates r of that row, solves
 
-      u[n, t] = rhs[n, t] + sum_m r_m[n, t] sum_{s<t} A_m[t, s] u[n, s]
+      u_i[n, t] = side_i[n, t] + sum_m r_m[n, t] sum_s A_m[t, s] u_j[n, s]
 
-    in f32, token after token: the rates differ by row, so that there is no inverse
-    that all rows could share. What stands on and above the diagonal of A is not
-    read. Each warp solves its own rows.
+    in f32, over the matrices m with `readers` i and `writers` j: s < t, and s = t
+    too where j < i, for a token's unknowns come one after another. The rates differ
+    by row, so that there is no inverse that all rows could share. What else stands
+    in A is not read. Blocks of 8 tokens go one after another, what is left of them
+    by products in three tf32 terms. Each warp solves its own rows.
+
+    Without `rows` there is one right side.
 
     Example:
 
@@ -503,19 +507,29 @@ def Tile_UnitLowerSolveOp : Tile_Op<"unit_lower_solve", [AttrSizedOperandSegment
 
     Constraints:
 
-    * (unit_lower_solve_c1) Right side and rates are of one type, [N, C] in f32 and
+    * (unit_lower_solve_c1) Right sides and rates are of one type, [N, C] in f32 and
       `acc` with one part of columns.
     * (unit_lower_solve_c2) There are as many matrices as rates, at least one.
     * (unit_lower_solve_c3) Each matrix is [C, C] in f32, not transposed.
+    * (unit_lower_solve_c4) Each matrix has a reader and a writer, a number of a
+      right side.
   }];
-  let arguments = (ins Tile_Fragment:$rhs, Variadic<Tile_Fragment>:$rates,
-    Arg<Variadic<Tile_Smem>, "", [MemRead]>:$matrices);
-  let results = (outs Tile_Fragment:$result);
+  let arguments = (ins Variadic<Tile_Fragment>:$sides, Variadic<Tile_Fragment>:$rates,
+    Arg<Variadic<Tile_Smem>, "", [MemRead]>:$matrices,
+    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$readers,
+    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$writers);
+  let results = (outs Variadic<Tile_Fragment>:$results);
   let assemblyFormat = [{
-    $rhs `rates` `(` ($rates^ `:` type($rates))? `)`
-    `matrices` `(` ($matrices^ `:` type($matrices))? `)` attr-dict `:` type($rhs)
+    $sides `rates` `(` ($rates^ `:` type($rates))? `)`
+    `matrices` `(` ($matrices^ `:` type($matrices))? `)`
+    (`rows` $readers^ `from` $writers)? attr-dict `:` type($sides)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The numbers of the right sides that a matrix leads to and comes from.
+    int64_t getReader(unsigned matrix) { return getReaders().empty() ? 0 : getReaders()[matrix]; }
+    int64_t getWriter(unsigned matrix) { return getWriters().empty() ? 0 : getWriters()[matrix]; }
+  }];
 }
 
 def Tile_DecayMmaOp : Tile_Op<"decay_mma", [AttrSizedOperandSegments]> {

@@ -1,8 +1,17 @@
-// RUN: not linattn-opt %s --linattn-to-tile 2>&1 | FileCheck %s
+// RUN: linattn-opt %s --linattn-chunkwise="chunk=16 separate-events" --cse | FileCheck %s --check-prefix=CHUNK
+// RUN: linattn-opt %s --linattn-to-tile="chunk=16" | FileCheck %s
 
-// Two coupled writes per token whose rates differ between value columns have one
-// system per column, of the events of all tokens.
-// CHECK: refuse-column-rates.mlir:[[#@LINE+3]]:{{.*}}: error: 'linattn.unit_lower_solve' op has no form on tiles yet: several writes of a token that depend on reads, at rates that differ between value columns (the token-serial kernel runs it)
+// Two coupled writes per token whose rates differ between value columns: a system
+// for each column, of two unknowns per token. What either sees of either is a
+// matrix of its own.
+// CHUNK-COUNT-4: linattn.decay_product {{.*}} -> tensor<16x16xf32>
+// CHUNK: %[[U:.*]] = linattn.unit_lower_solve rhs({{.*}} : tensor<2x16x16xf32>) matrices({{.*}}) rates(%{{.*}} : tensor<2x16x16xf32>)
+// CHUNK: tensor.extract_slice %[[U]][0, 0, 0]
+// CHUNK: tensor.extract_slice %[[U]][1, 0, 0]
+
+// CHECK-LABEL: gpu.func @two_updates
+// CHECK: tile.unit_lower_solve %[[A:.*]], %[[B:.*]] rates(
+// CHECK-SAME: rows [0, 0, 1, 1] from [0, 1, 0, 1]
 func.func @two_updates(%k: tensor<?x?x1x2x16xf32>, %v: tensor<?x?x1x16xf32>, %b: tensor<?x?x1x16xf32>,
                        %s0: tensor<?x1x16x16xf32>) -> tensor<?x1x16x16xf32> {
   %sT = linattn.recurrence tokens(%k : tensor<?x?x1x2x16xf32>, %v : tensor<?x?x1x16xf32>, %b : tensor<?x?x1x16xf32>)
