@@ -229,15 +229,14 @@ SmallVector<Value> StepEvaluator::carriedInputs(const FrontConv &front,
                                                 Value channel) {
   OpBuilder &builder = frame.builder;
   Type type = front.input.type.getElementType();
-  Value row = frame.hoisted(
-      {}, [&] { return front.rowPointer(frame, frame.i64(0)); });
+  Value row =
+      frame.hoisted({}, [&] { return front.rowPointer(frame, frame.i64(0)); });
   Value own =
       frame.hoisted({channel}, [&] { return front.offsetOf(frame, channel); });
-  Value current =
-      prefetch(type, row, front.tokenStride(),
-               [=, &frame = frame](Value place) {
-                 return frame.load(type, frame.advance(place, type, own));
-               });
+  Value current = prefetch(
+      type, row, front.tokenStride(), [=, &frame = frame](Value place) {
+        return frame.load(type, frame.advance(place, type, own));
+      });
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointAfterValue(current);
   Value next = frame.toF32(current);

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace linattn {
 #define GEN_PASS_DEF_TILESTOVECTORS
@@ -285,20 +286,25 @@ struct TilesToVectorsPass
         return signalPassFailure();
   }
 
-  /// One panel of packed columns serves all products of a parallel iteration.
-  Value makePanel(scf::ParallelOp loop, ArrayRef<linalg::MatmulOp> products,
-                  Type element) {
-    int64_t depth = 0;
+  /// One panel of packed columns, for each element type, serves all products of
+  /// a parallel iteration.
+  llvm::DenseMap<Type, Value> makePanels(scf::ParallelOp loop,
+                                         ArrayRef<linalg::MatmulOp> products) {
+    llvm::MapVector<Type, int64_t> depths;
     for (linalg::MatmulOp product : products) {
-      if (getElementTypeOrSelf(product.getInputs()[0].getType()) == element)
-        depth = std::max(depth, *getDepthBound(product));
+      int64_t &depth =
+          depths[getElementTypeOrSelf(product.getInputs()[0].getType())];
+      depth = std::max(depth, *getDepthBound(product));
     }
+    llvm::DenseMap<Type, Value> panels;
     OpBuilder builder = OpBuilder::atBlockBegin(loop.getBody());
-    return memref::AllocOp::create(
-        builder, loop.getLoc(),
-        MemRefType::get({depth, ProductEmitter::blockColumns(element)},
-                        element),
-        ValueRange{}, builder.getI64IntegerAttr(64));
+    for (auto [element, depth] : depths)
+      panels[element] = memref::AllocOp::create(
+          builder, loop.getLoc(),
+          MemRefType::get({depth, ProductEmitter::blockColumns(element)},
+                          element),
+          ValueRange{}, builder.getI64IntegerAttr(64));
+    return panels;
   }
 
   LogicalResult lower(scf::ParallelOp loop) {
@@ -320,12 +326,10 @@ struct TilesToVectorsPass
       }
       others.push_back(op);
     });
-    llvm::DenseMap<Type, Value> panels;
+    llvm::DenseMap<Type, Value> panels = makePanels(loop, products);
     for (linalg::MatmulOp product : products) {
-      Type element = getElementTypeOrSelf(product.getInputs()[0].getType());
-      Value &panel = panels[element];
-      if (!panel)
-        panel = makePanel(loop, products, element);
+      Value panel =
+          panels[getElementTypeOrSelf(product.getInputs()[0].getType())];
       linalg::FillOp zero = findZeroFill(product);
       ProductEmitter(product, panel, zero != nullptr).run();
       product->erase();
