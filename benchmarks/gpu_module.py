@@ -88,6 +88,14 @@ class DifferentialAttention:
         return (self.SCALE * o * norm * self.weight.to(o.dtype)).transpose(1, 2)
 
 
+class WideDifferentialAttention(DifferentialAttention):
+    """Values of 192 columns: the maps go over the keys in turn."""
+
+    source, function = "differential-wide.mlir", "lambda_of_vectors"
+    WIDTH, H, D, V = 768, 4, 96, 192
+    LAMBDA_INIT, EPS, SCALE = 0.2, 1e-6, 0.8
+
+
 class GatedDeltaNet:
     """The layer of test/Modules/gated_deltanet.mlir with wider heads."""
 
@@ -140,7 +148,7 @@ class GatedDeltaNet:
         return o * norm * self.weight.to(wide) * torch.nn.functional.silu(z)
 
 
-LAYERS = [DifferentialAttention, GatedDeltaNet]
+LAYERS = [DifferentialAttention, WideDifferentialAttention, GatedDeltaNet]
 # What a kernel may err beside torch's roundings of the linear maps: the promise of
 # docs/Numerics.md.
 CORE_LIMIT = 5e-3
