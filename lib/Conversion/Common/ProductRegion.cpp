@@ -33,11 +33,29 @@ static Value widenOperand(RewriterBase &rewriter, Value operand, Type element,
   return arith::ExtFOp::create(rewriter, loc, type.clone(element), operand);
 }
 
+/// The second term of an operand in two: what rounding the first one took away.
+static bool isRest(Value operand) {
+  while (auto transpose = operand.getDefiningOp<linalg::TransposeOp>())
+    operand = transpose.getInput();
+  auto rounding = operand.getDefiningOp<arith::TruncFOp>();
+  auto rest =
+      rounding ? rounding.getIn().getDefiningOp<arith::SubFOp>() : nullptr;
+  auto first = rest ? rest.getRhs().getDefiningOp<arith::ExtFOp>() : nullptr;
+  auto rounded =
+      first ? first.getIn().getDefiningOp<arith::TruncFOp>() : nullptr;
+  return rounded && rounded.getIn() == rest.getLhs();
+}
+
 void linattn::widenProducts(RewriterBase &rewriter, Operation *op,
                             bool keepRounding) {
   SmallVector<linalg::MatmulOp> products;
   op->walk([&](linalg::MatmulOp product) { products.push_back(product); });
   for (linalg::MatmulOp product : products) {
+    // The first term is the whole operand where it is not rounded.
+    if (!keepRounding && llvm::any_of(product.getInputs(), isRest)) {
+      rewriter.replaceOp(product, product.getOutputs());
+      continue;
+    }
     Type element = getElementTypeOrSelf(product.getResult(0).getType());
     rewriter.setInsertionPoint(product);
     SmallVector<Value> inputs;

@@ -4,6 +4,8 @@
 
 #include "../Common/DeviceOps.h"
 
+#include "linattn/Conversion/Fronts.h"
+
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -35,6 +37,11 @@ static constexpr int64_t kDecodingRowBytes = 256;
 static constexpr int64_t kDecodingBytes = 256;
 static constexpr int64_t kMaxDecodingThreads = 256;
 static constexpr int64_t kOtherDecodingRegisters = 32;
+/// Operations of a step that need no more than that, as a delta rule's; of more
+/// ones about every fourth has a value alive beside the rows. A convolution in
+/// front has the inputs before the token.
+static constexpr int64_t kFewOperations = 16, kOperationsPerRegister = 4;
+static constexpr int64_t kFrontRegisters = 3;
 /// Threads of a multiprocessor in decoding, in several blocks.
 static constexpr int64_t kDecodingThreads = 512;
 
@@ -109,6 +116,16 @@ static int64_t elementBytes(RecurrenceOp op) {
   return bytes;
 }
 
+/// Registers of a thread in decoding besides rows and their keys.
+static int64_t countOtherRegisters(RecurrenceOp op) {
+  int64_t operations = llvm::range_size(op.getBody()->without_terminator());
+  int64_t fronts = llvm::count_if(
+      op.getTokens(), [](Value token) { return bool(getFront(token)); });
+  return kOtherDecodingRegisters + fronts * kFrontRegisters +
+         std::max<int64_t>(operations - kFewOperations, 0) /
+             kOperationsPerRegister;
+}
+
 /// Adjacent columns of a thread, such that no row ends between them.
 static int64_t chooseVector(RecurrenceOp op) {
   int64_t vector = kDecodingVectorBytes / elementBytes(op);
@@ -149,7 +166,7 @@ FailureOr<KernelPlan> simt::planKernel(RecurrenceOp op,
     // Elements, keys of their rows, and the rest.
     int64_t elements = elementsWith(plan.lanes);
     int64_t registers =
-        elements + elements / plan.vector + kOtherDecodingRegisters;
+        elements + elements / plan.vector + countOtherRegisters(op);
     plan.blocks = std::max<int64_t>(
         1, std::min(kDecodingThreads / plan.threads,
                     kRegistersPerBlock / (plan.threads * registers)));
