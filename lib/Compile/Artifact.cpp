@@ -69,8 +69,8 @@ static llvm::json::Object describeTools(const Ptxas *ptxas) {
   return tools;
 }
 
-/// Tokens of the shortest chunks.
-static constexpr int64_t kLeastChunk = 16;
+/// Tokens of the shortest chunks, keys of the smallest tiles.
+static constexpr int64_t kLeastChunk = 16, kLeastKeyTile = 16;
 
 /// What ptxas sees, and what the launches add to it: the most of a kernel.
 static void addDynamicShared(Resources &resources,
@@ -144,12 +144,9 @@ static llvm::Expected<Artifact> compileUnder(StringRef plan, ModuleOp module,
 /// Plans of a kernel in chunks that ask for fewer registers than the one that
 /// it has, from fast to slow: twice the warps, shorter chunks.
 static SmallVector<std::string>
-getLeanerPlans(const llvm::json::Object &description) {
-  const llvm::json::Object *plan = description.getObject("plan");
-  if (!plan || !plan->getInteger("chunk") || !plan->getInteger("parts"))
-    return {};
+getLeanerChunkPlans(const llvm::json::Object &plan) {
   auto number = [&](StringRef field) {
-    return plan->getInteger(field).value_or(0);
+    return plan.getInteger(field).value_or(0);
   };
   std::string rest;
   for (auto [option, field] :
@@ -167,18 +164,42 @@ getLeanerPlans(const llvm::json::Object &description) {
   return plans;
 }
 
-static bool spills(const Artifact &artifact) {
-  return artifact.cubin && artifact.cubin->resources.spillStoreBytes > 0;
+/// Of attention: fewer scores of a thread at once.
+static SmallVector<std::string>
+getLeanerAttentionPlans(const llvm::json::Object &plan) {
+  std::string rest;
+  if (int64_t keys = plan.getInteger("split_keys").value_or(0))
+    rest = (" split-keys=" + Twine(keys)).str();
+  SmallVector<std::string> plans;
+  int64_t keys = *plan.getInteger("key_tile") / 2;
+  for (StringRef more : {"", " stages=1", " stages=1 query-tile=32"})
+    if (keys >= kLeastKeyTile)
+      plans.push_back(("key-tile=" + Twine(keys) + more + rest).str());
+  return plans;
+}
+
+static SmallVector<std::string>
+getLeanerPlans(const llvm::json::Object &description) {
+  const llvm::json::Object *plan = description.getObject("plan");
+  if (plan && plan->getInteger("chunk") && plan->getInteger("parts"))
+    return getLeanerChunkPlans(*plan);
+  if (plan && plan->getInteger("key_tile"))
+    return getLeanerAttentionPlans(*plan);
+  return {};
+}
+
+static int64_t countSpills(const Artifact &artifact) {
+  return artifact.cubin ? artifact.cubin->resources.spillStoreBytes : 0;
 }
 
 /// Where the plan was the compiler's own choice and ptxas ran out of registers
-/// under it, the first leaner one that does not.
+/// under it, the first leaner one that does not, or the one that spills least.
 static llvm::Expected<Artifact> compileForGPU(ModuleOp module, StringRef name,
                                               const CompileOptions &options,
                                               const Ptxas *ptxas) {
   llvm::Expected<Artifact> chosen =
       compileUnder(options.plan, module, name, options, ptxas);
-  if (!chosen || !spills(*chosen) || !options.plan.empty())
+  if (!chosen || !countSpills(*chosen) || !options.plan.empty())
     return chosen;
   // A plan that does not fit is no error here.
   ScopedDiagnosticHandler quiet(module.getContext(),
@@ -188,8 +209,10 @@ static llvm::Expected<Artifact> compileForGPU(ModuleOp module, StringRef name,
         compileUnder(plan, module, name, options, ptxas);
     if (!leaner)
       llvm::consumeError(leaner.takeError());
-    else if (!spills(*leaner))
-      return leaner;
+    else if (countSpills(*leaner) < countSpills(*chosen))
+      chosen = std::move(leaner);
+    if (!countSpills(*chosen))
+      break;
   }
   return chosen;
 }

@@ -12,17 +12,29 @@ from linattn.resize import resize
 examples, tool, folder = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
 folder.mkdir(parents=True, exist_ok=True)
 SIZES = [(60, 72), (72, 96), (96, 60), (192, 64), (16, 16), (256, 512)]
+# Decays over K, and kernels that pad what one leaves in memory for another: name,
+# K, V, dtype, options.
+PADDED = [
+    ("kda", 80, 32, "f32", []),
+    ("kda", 144, 32, None, []),
+    ("kda", 128, 32, "f32", ["--chunk=16"]),
+    ("gated_deltanet", 48, 32, None, ["--plan=column-parts=2"]),
+]
 
-failed = []
+runs = []
 for number, (K, V) in enumerate(SIZES):
     name = ("gated_deltanet", "simple_gla", "deltanet")[number % 3]
-    dtype = "f32" if number in (1, 4) else None
+    runs.append((name, K, V, "f32" if number in (1, 4) else None, ["--size=T=70"]))
+runs += [(*case, [*options, "--size=T=17"]) for *case, options in PADDED]
+
+failed = []
+for name, K, V, dtype, options in runs:
     text = resize(
         (examples / f"{name}.mlir").read_text(), K=K, V=V, heads=2, key_heads=1, dtype=dtype
     )
-    path = folder / f"{name}-{K}-{V}.mlir"
+    path = folder / f"{name}-{K}-{V}-{dtype}.mlir"
     path.write_text(text)
-    command = [tool, str(path), "--size=B=1", "--size=T=70"]
+    command = [tool, str(path), "--size=B=1", *options]
     command += ["--device=sim", "--lowering=chunkwise", "--verify"]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode != 0:

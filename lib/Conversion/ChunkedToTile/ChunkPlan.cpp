@@ -27,7 +27,7 @@ int64_t ChunkPlan::getTileSize(const DimClasses &classes, Value value,
   // depth.
   if (classes.isColumns(dimClass))
     return padRows(size);
-  return llvm::alignTo(size, kRowTile * columnParts);
+  return llvm::alignTo(size, columnTile);
 }
 
 /// Matrices of [C, C]: their rows on as many warps as they are worth.
@@ -114,6 +114,7 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
   if (rowBits > kMostRowBits && (plan.split || !overK))
     wide = true;
   plan.columnParts = options.columnParts ? options.columnParts : (wide ? 2 : 1);
+  plan.columnTile = kRowTile * plan.columnParts;
   plan.warps = options.warps ? options.warps : rowWarps * plan.columnParts;
   if (plan.warps % plan.columnParts != 0)
     return op.emitOpError(

@@ -18,6 +18,9 @@ struct ChunkPlan {
   /// of a product stays there; with two, twice as many warps work on as many
   /// rows, and what they need of each other goes through shared memory.
   int64_t columnParts = 1;
+  /// What all kernels of the plan pad columns to: what one leaves in memory for
+  /// another has one size.
+  int64_t columnTile = 16;
   /// Warps that matrices of [C, C] need at least.
   int64_t leastWarps = 1;
   /// Plan `split-T`: one kernel makes what does not depend on the state, all

@@ -254,11 +254,13 @@ Value TileEmitter::maskPadding(Value value, Value fragment, bool transposed) {
     RankedTensorType integers = type.clone(builder.getI32Type());
     Value at;
     if (alongRows)
-      at = tile::SplatRowOp::create(builder, loc, integers,
-                                    iota(getRow(), type.getDimSize(0)));
+      at = tile::SplatRowOp::create(
+          builder, loc, integers,
+          iota(tile::getRowType(type).getEncoding(), type.getDimSize(0)));
     else
-      at = tile::SplatColOp::create(builder, loc, integers,
-                                    iota(getCol(), type.getDimSize(1)));
+      at = tile::SplatColOp::create(
+          builder, loc, integers,
+          iota(tile::getColType(type).getEncoding(), type.getDimSize(1)));
     Value inside = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::slt, at,
         constant(integers, tensorOf(value).getDimSize(dim)));
