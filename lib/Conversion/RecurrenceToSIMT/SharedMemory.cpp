@@ -13,6 +13,8 @@ using namespace linattn::simt;
 static constexpr unsigned kShared = 3;
 /// What a kernel may have without asking the driver for more.
 static constexpr int64_t kMaxStaticBytes = 48 * 1024;
+/// Floats of the widest access.
+static constexpr int64_t kAlignment = 4;
 
 void SharedMemory::begin(StringRef name) {
   symbol = name.str();
@@ -41,13 +43,14 @@ void SharedMemory::beginToken() {
 }
 
 int64_t SharedMemory::allocate(int64_t size) {
-  int64_t slot = used;
-  used += llvm::alignTo(size, 4);
-  return slot;
+  return allocatePadded(size, size);
 }
 
 int64_t SharedMemory::allocatePadded(int64_t size, int64_t padded) {
-  int64_t slot = allocate(padded);
+  int64_t slot = used;
+  // Zeros there too: LLVM makes one load of four floats of loads of three.
+  padded = llvm::alignTo(padded, kAlignment);
+  used += padded;
   if (size == padded)
     return slot;
   // Zeroed before the first barrier, and never written again.

@@ -21,9 +21,10 @@ public:
   /// Emits which copy the loop's token uses, at the start of the body.
   void beginToken();
 
-  /// A new slot of `size` floats (rounded up to 16 bytes).
+  /// A new slot of `size` floats, and of zeros up to 16 bytes.
   int64_t allocate(int64_t size);
-  /// A slot of `padded` floats of which those from `size` on are 0.
+  /// A slot of `padded` floats, up to 16 bytes, of which those from `size` on
+  /// are 0.
   int64_t allocatePadded(int64_t size, int64_t padded);
 
   /// The current copy of a slot, at an element.

@@ -89,3 +89,59 @@ func.func @bf16_state(%k: tensor<?x?x1x20xf16> {linattn.name = "k", linattn.samp
   }
   return %o, %m, %sT : tensor<?x?x2x20xf16>, tensor<?x?x2xf32>, tensor<?x2x20x20xbf16>
 }
+
+// A norm of what is read, over the three warps of a block. K = 128, V = 24.
+func.func @norm24(%k: tensor<?x?x1x128xf32> {linattn.name = "k", linattn.sample = "unit_key"},
+    %v: tensor<?x?x1x24xf32> {linattn.name = "v", linattn.sample = "value"},
+    %g: tensor<?x?x1x128xf32> {linattn.name = "g", linattn.sample = "log_gate"},
+    %b: tensor<?x?x1xf32> {linattn.name = "b", linattn.sample = "rate"},
+    %s0: tensor<?x1x128x24xf32> {linattn.name = "s0", linattn.sample = "state"})
+    -> (tensor<?x?x1x24xf32>, tensor<?x1x128x24xf32>) {
+  %o, %sT = linattn.recurrence tokens(%k : tensor<?x?x1x128xf32>, %v : tensor<?x?x1x24xf32>,
+      %g : tensor<?x?x1x128xf32>, %b : tensor<?x?x1xf32>)
+      state(%s0 : tensor<?x1x128x24xf32>)
+      -> (tensor<?x?x1x24xf32>, tensor<?x1x128x24xf32>) {
+  ^step(%kt: vector<128xf32>, %vt: vector<24xf32>, %gt: vector<128xf32>, %bt: f32,
+          %s: !linattn.state<128x24xf32>):
+    %s1 = linattn.decay %s, %gt : !linattn.state<128x24xf32>, vector<128xf32>
+    %s2 = linattn.delta_update %s1, %kt, %vt, %bt : !linattn.state<128x24xf32>, vector<128xf32>, vector<24xf32>, f32
+    %o = linattn.read %s2, %kt : !linattn.state<128x24xf32>, vector<128xf32>
+    %m = arith.mulf %o, %o : vector<24xf32>
+    %r = vector.reduction <add>, %m : vector<24xf32> into f32
+    %e = arith.constant 1.0e-5 : f32
+    %a = arith.addf %r, %e : f32
+    %rs = math.rsqrt %a : f32
+    %rb = vector.broadcast %rs : f32 to vector<24xf32>
+    %y = arith.mulf %o, %rb : vector<24xf32>
+    linattn.yield %y, %s2 : vector<24xf32>, !linattn.state<128x24xf32>
+  }
+  return %o, %sT : tensor<?x?x1x24xf32>, tensor<?x1x128x24xf32>
+}
+
+// The same of tokens in bf16. K = 32, V = 66.
+func.func @norm66(%k: tensor<?x?x1x32xbf16> {linattn.name = "k", linattn.sample = "unit_key"},
+    %v: tensor<?x?x1x66xbf16> {linattn.name = "v", linattn.sample = "value"},
+    %g: tensor<?x?x1x32xf32> {linattn.name = "g", linattn.sample = "log_gate"},
+    %b: tensor<?x?x1xf32> {linattn.name = "b", linattn.sample = "rate"},
+    %s0: tensor<?x1x32x66xf32> {linattn.name = "s0", linattn.sample = "state"})
+    -> (tensor<?x?x1x66xf32>, tensor<?x1x32x66xf32>) {
+  %o, %sT = linattn.recurrence tokens(%k : tensor<?x?x1x32xbf16>, %v : tensor<?x?x1x66xbf16>,
+      %g : tensor<?x?x1x32xf32>, %b : tensor<?x?x1xf32>)
+      state(%s0 : tensor<?x1x32x66xf32>)
+      -> (tensor<?x?x1x66xf32>, tensor<?x1x32x66xf32>) {
+  ^step(%kt: vector<32xbf16>, %vt: vector<66xbf16>, %gt: vector<32xf32>, %bt: f32,
+          %s: !linattn.state<32x66xf32>):
+    %s1 = linattn.decay %s, %gt : !linattn.state<32x66xf32>, vector<32xf32>
+    %s2 = linattn.delta_update %s1, %kt, %vt, %bt : !linattn.state<32x66xf32>, vector<32xbf16>, vector<66xbf16>, f32
+    %o = linattn.read %s2, %kt : !linattn.state<32x66xf32>, vector<32xbf16>
+    %m = arith.mulf %o, %o : vector<66xf32>
+    %r = vector.reduction <add>, %m : vector<66xf32> into f32
+    %e = arith.constant 1.0e-5 : f32
+    %a = arith.addf %r, %e : f32
+    %rs = math.rsqrt %a : f32
+    %rb = vector.broadcast %rs : f32 to vector<66xf32>
+    %y = arith.mulf %o, %rb : vector<66xf32>
+    linattn.yield %y, %s2 : vector<66xf32>, !linattn.state<32x66xf32>
+  }
+  return %o, %sT : tensor<?x?x1x66xf32>, tensor<?x1x32x66xf32>
+}
