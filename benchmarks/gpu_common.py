@@ -50,3 +50,16 @@ def parse(doc, folder, compile_all, run_all, add_compile, add_run):
     run.set_defaults(run=run_all)
     args = parser.parse_args()
     return args.run(args)
+
+
+def capture(torch, call):
+    """A graph of what `call` launches, which has run once before."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        call()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        call()
+    return graph

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import types
 
-from gpu_common import ROOT, make_timer, parse, write_report
+from gpu_common import ROOT, capture, make_timer, parse, write_report
 
 sys.path.insert(0, str(ROOT / "python"))
 
@@ -179,16 +179,7 @@ def fla_call(torch, x):
 
 def graph_time(env, run):
     """Milliseconds of a call in a captured graph of 20."""
-    torch = env.torch
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        run()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(20):
-            run()
+    graph = capture(env.torch, lambda: [run() for _ in range(20)])
     return env.time(graph.replay) / 20
 
 

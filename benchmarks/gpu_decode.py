@@ -20,7 +20,7 @@ import sys
 import time
 import types
 
-from gpu_common import ROOT, make_timer, parse, write_report
+from gpu_common import ROOT, capture, make_timer, parse, write_report
 
 sys.path.insert(0, str(ROOT / "python"))
 
@@ -131,19 +131,6 @@ def fla_calls():
             x[0], x[1], x[2], g=x[3], beta=x[4], initial_state=s, output_final_state=True
         )
     return calls
-
-
-def capture(torch, call):
-    """A graph of what `call` launches, which has run once before."""
-    side = torch.cuda.Stream()
-    side.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(side):
-        call()
-    torch.cuda.current_stream().wait_stream(side)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        call()
-    return graph
 
 
 def make_call(env, name, x):
