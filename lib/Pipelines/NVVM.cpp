@@ -61,7 +61,7 @@ void linattn::buildTileToNVVMPipeline(OpPassManager &pm,
 
 /// Loads ahead of their use, places in shared memory, barriers.
 static void planTiles(OpPassManager &pm, StringRef chip, int64_t stages,
-                      bool branchFree = false) {
+                      bool ofChunks, bool branchFree) {
   OpPassManager &kernels = pm.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
@@ -72,8 +72,14 @@ static void planTiles(OpPassManager &pm, StringRef chip, int64_t stages,
   kernels.addPass(tile::createPipelineLoadsPass(loads));
   kernels.addPass(createCanonicalizerPass());
   kernels.addPass(createCSEPass());
+  if (ofChunks) {
+    tile::RaiseStoresPassOptions stores;
+    stores.chip = chip.str();
+    kernels.addPass(tile::createRaiseStoresPass(stores));
+  }
   tile::PlanSharedMemoryPassOptions memory;
   memory.chip = chip.str();
+  memory.spread = ofChunks;
   kernels.addPass(tile::createPlanSharedMemoryPass(memory));
   kernels.addPass(tile::createInsertBarriersPass());
 }
@@ -101,7 +107,8 @@ void linattn::buildChunkwiseToTilePipeline(
   tiles.segments = options.segments;
   pm.addPass(createChunkedToTile(tiles));
 
-  planTiles(pm, options.chip, options.stages);
+  planTiles(pm, options.chip, options.stages, /*ofChunks=*/true,
+            /*branchFree=*/false);
 }
 
 void linattn::buildChunkwiseNVVMPipeline(OpPassManager &pm,
@@ -126,7 +133,8 @@ void linattn::buildAttentionToTilePipeline(
   tiles.warps = options.warps;
   tiles.splitKeys = options.splitKeys;
   pm.addPass(createAttentionTilesToTile(tiles));
-  planTiles(pm, options.chip, options.stages, /*branchFree=*/true);
+  planTiles(pm, options.chip, options.stages, /*ofChunks=*/false,
+            /*branchFree=*/true);
 }
 
 void linattn::buildAttentionNVVMPipeline(OpPassManager &pm,

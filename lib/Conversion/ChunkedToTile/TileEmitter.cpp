@@ -149,13 +149,24 @@ bool TileEmitter::isZeroBeyond(Value value) {
 }
 
 Value TileEmitter::strip(Value value) {
-  while (auto select = value.getDefiningOp<arith::SelectOp>()) {
-    if (!isValid(op, select.getCondition()) ||
-        !isZero(select.getFalseValue()) || !isZeroBeyond(select.getTrueValue()))
-      break;
-    value = select.getTrueValue();
+  while (true) {
+    if (auto select = value.getDefiningOp<arith::SelectOp>()) {
+      if (!isValid(op, select.getCondition()) ||
+          !isZero(select.getFalseValue()) ||
+          !isZeroBeyond(select.getTrueValue()))
+        return value;
+      value = select.getTrueValue();
+      continue;
+    }
+    // What was widened for the mask alone, and is what it was.
+    auto narrowed = value.getDefiningOp<arith::TruncFOp>();
+    auto widened = narrowed
+                       ? strip(narrowed.getIn()).getDefiningOp<arith::ExtFOp>()
+                       : arith::ExtFOp();
+    if (!widened || widened.getIn().getType() != value.getType())
+      return value;
+    value = widened.getIn();
   }
-  return value;
 }
 
 //===----------------------------------------------------------------------===//

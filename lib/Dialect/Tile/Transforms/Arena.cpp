@@ -69,7 +69,34 @@ private:
 static constexpr int64_t kPlainAlignment = 128;
 static constexpr int64_t kSwizzleAlignment = 1024;
 
-Arena linattn::tile::planArena(FunctionOpInterface func) {
+/// First fit by falling size; equal ones in program order.
+static void place(Arena &arena, bool share) {
+  SmallVector<Buffer *> order;
+  for (Buffer &buffer : arena.buffers)
+    order.push_back(&buffer);
+  llvm::sort(order, [](const Buffer *a, const Buffer *b) {
+    return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
+  });
+  SmallVector<Buffer *> placed; // by rising offset
+  arena.bytes = 0;
+  for (Buffer *buffer : order) {
+    buffer->offset = 0;
+    for (const Buffer *other : placed)
+      if ((!share || buffer->meets(*other)) &&
+          buffer->offset < other->offset + other->bytes &&
+          other->offset < buffer->offset + buffer->bytes)
+        buffer->offset =
+            llvm::alignTo(other->offset + other->bytes, buffer->alignment);
+    auto *place =
+        llvm::upper_bound(placed, buffer, [](const Buffer *a, const Buffer *b) {
+          return a->offset < b->offset;
+        });
+    placed.insert(place, buffer);
+    arena.bytes = std::max(arena.bytes, buffer->offset + buffer->bytes);
+  }
+}
+
+Arena linattn::tile::planArena(FunctionOpInterface func, bool spread) {
   Arena arena;
   Lifetimes lifetimes(func);
   func.walk([&](Operation *op) {
@@ -89,29 +116,17 @@ Arena linattn::tile::planArena(FunctionOpInterface func) {
     arena.buffers.push_back(buffer);
   });
 
-  // First fit by falling size; equal ones in program order.
-  SmallVector<Buffer *> order;
-  for (Buffer &buffer : arena.buffers)
-    order.push_back(&buffer);
-  llvm::sort(order, [](const Buffer *a, const Buffer *b) {
-    return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
-  });
-  SmallVector<Buffer *> placed; // by rising offset
-  for (Buffer *buffer : order) {
-    for (const Buffer *other : placed)
-      if (buffer->meets(*other) &&
-          buffer->offset < other->offset + other->bytes &&
-          other->offset < buffer->offset + buffer->bytes)
-        buffer->offset =
-            llvm::alignTo(other->offset + other->bytes, buffer->alignment);
-    auto *place =
-        llvm::upper_bound(placed, buffer, [](const Buffer *a, const Buffer *b) {
-          return a->offset < b->offset;
-        });
-    placed.insert(place, buffer);
-    arena.bytes = std::max(arena.bytes, buffer->offset + buffer->bytes);
-  }
+  place(arena, /*share=*/!spread);
   return arena;
+}
+
+/// That many warps of a chunk kernel take most registers.
+static constexpr int64_t kWarpsAlone = 8;
+
+bool linattn::tile::canSpread(FunctionOpInterface func, int64_t bytes) {
+  auto warps = func->getAttrOfType<IntegerAttr>("tile.warps");
+  return warps && warps.getInt() >= kWarpsAlone &&
+         planArena(func, /*spread=*/true).bytes <= bytes;
 }
 
 FailureOr<int64_t> linattn::tile::getSharedLimit(Operation *op,

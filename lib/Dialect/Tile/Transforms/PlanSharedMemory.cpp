@@ -51,7 +51,7 @@ private:
     FailureOr<int64_t> limit = getSharedLimit(func, sharedBytes, chip);
     if (failed(limit))
       return failure();
-    Arena arena = planArena(func);
+    Arena arena = planArena(func, spread && canSpread(func, *limit));
     if (arena.bytes > *limit) {
       InFlightDiagnostic error = func.emitError("needs ")
                                  << arena.bytes

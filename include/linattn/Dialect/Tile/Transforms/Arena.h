@@ -28,8 +28,13 @@ struct Arena {
   int64_t bytes = 0;
 };
 
-/// Places the tiles of a kernel; writes nothing into it.
-Arena planArena(mlir::FunctionOpInterface func);
+/// Places the tiles of a kernel; writes nothing into it. Such as live at
+/// different times share bytes, unless `spread`.
+Arena planArena(mlir::FunctionOpInterface func, bool spread = false);
+
+/// Whether the tiles of a kernel fit into `bytes` without sharing any, and it
+/// is one of which a multiprocessor holds a block, for want of registers.
+bool canSpread(mlir::FunctionOpInterface func, int64_t bytes);
 
 /// Bytes of shared memory that a block may have: `sharedBytes` unless it is 0,
 /// else what the chip has. Reports an unknown chip at `op`.
