@@ -84,8 +84,9 @@ def choose(args, operator, text, B, T):
     said = run_tool(
         args, "chosen", operator, text, ["--print-plans", f"--size=B={B},T={T}"]
     ).stderr
-    estimates = {plan: float(time) for time, plan in re.findall(r"([\d.]+)  '(.*)'", said)}
-    return re.search(r"chosen '(.*)':", said)[1], estimates
+    plan = r"(?:'(.*)'|the default plan)"
+    estimates = {plan: float(time) for time, plan in re.findall(rf"([\d.]+)  {plan}", said)}
+    return re.search(rf"chosen {plan}:", said)[1] or "", estimates
 
 
 def compile_all(args):

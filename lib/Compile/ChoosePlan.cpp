@@ -284,16 +284,24 @@ static std::vector<std::string> chooseChunkPlans(ModuleOp isolated,
   return plans;
 }
 
+/// How messages name a plan.
+static std::string quote(StringRef plan) {
+  return plan.empty() ? "the default plan" : ("'" + plan + "'").str();
+}
+
 void linattn::printPlans(ModuleOp isolated, const KernelOptions &options,
                          llvm::raw_ostream &os) {
   Problem problem = findProblem(isolated, options);
   if (isAttention(isolated) || !problem.work) {
     os << "  plans, from fast to small:\n";
     for (const std::string &plan : choosePlans(isolated, options))
-      os << "    '" << plan << "'\n";
+      os << "    " << quote(plan) << "\n";
     return;
   }
   const ChunkWork &work = *problem.work;
+  auto name = [&](const ChunkCandidate &candidate) {
+    return quote(join({problem.chunk, toPlan(candidate, work)}));
+  };
   os << llvm::formatv(
       "  a chunk of {0} tokens: {1:f2} Mflop off the chain, {2:f2} for the "
       "next state; right operands of {3} KiB, {4} for the state; {5} thousand "
@@ -303,17 +311,15 @@ void linattn::printPlans(ModuleOp isolated, const KernelOptions &options,
       work.run.operandBytes / 1024, work.ends.operandBytes / 1024,
       work.run.elements / 1e3, work.ends.elements / 1e3, work.tokenBytes / 1024,
       work.scratchBytes / 1024);
-  os << llvm::formatv(
-      "  microseconds by the cost model, for {0} sequences of "
-      "{1} tokens (0: not known), chosen '{2}':\n",
-      problem.sizes.sequences, problem.sizes.tokens,
-      toPlan(choose(*problem.work, problem.sizes, problem.device),
-             *problem.work));
-  for (const ChunkCandidate &candidate : getCandidates(*problem.work))
+  os << llvm::formatv("  microseconds by the cost model, for {0} sequences of "
+                      "{1} tokens (0: not known), chosen {2}:\n",
+                      problem.sizes.sequences, problem.sizes.tokens,
+                      name(choose(work, problem.sizes, problem.device)));
+  for (const ChunkCandidate &candidate : getCandidates(work))
     os << llvm::formatv(
-        "  {0,10:f1}  '{1}'\n",
-        estimate(*problem.work, candidate, problem.sizes, problem.device),
-        join({problem.chunk, toPlan(candidate, *problem.work)}));
+        "  {0,10:f1}  {1}\n",
+        estimate(work, candidate, problem.sizes, problem.device),
+        name(candidate));
 }
 
 std::vector<std::string> linattn::choosePlans(ModuleOp isolated,

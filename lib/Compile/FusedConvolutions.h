@@ -32,6 +32,10 @@ public:
   /// Fails, with an error at a convolution, if the plan asks for fronts and
   /// none can be one.
   mlir::LogicalResult check();
+  /// Whether the plan asks for fronts, and there was no convolution at all.
+  bool asksForNone() const {
+    return wanted && *wanted != FuseConv::None && !anyTaken && !refused;
+  }
   /// The recurrences turned out to have no chunk form; false if that changes
   /// nothing.
   bool setSerial();

@@ -88,6 +88,27 @@ static std::string complete(StringRef plan, StringRef other) {
   return result;
 }
 
+/// Says what else to add to a plan that there is no kernel by, if that helps.
+static void suggestPlan(ModuleOp isolated, const KernelOptions &options) {
+  std::optional<std::string> found;
+  {
+    ScopedDiagnosticHandler quiet(isolated.getContext(),
+                                  [](Diagnostic &) { return success(); });
+    for (StringRef other : choosePlans(isolated, options)) {
+      std::string plan = complete(options.plan, other);
+      if (plan == options.plan || !makeTiles(isolated, options, plan))
+        continue;
+      found = plan;
+      break;
+    }
+  }
+  if (!found)
+    return;
+  Location loc = isolated.getLoc();
+  isolated.walk([&](RecurrenceOp op) { loc = op.getLoc(); });
+  emitRemark(loc) << "there is a kernel by the plan '" << *found << "'";
+}
+
 /// The same under the given plan, or under the first that fits the device.
 /// Where a plan of attention leaves tiles open, their sizes are chosen still.
 static OwningOpRef<ModuleOp> makeTiles(ModuleOp isolated,
@@ -97,8 +118,12 @@ static OwningOpRef<ModuleOp> makeTiles(ModuleOp isolated,
     isolated->emitError() << llvm::toString(std::move(error));
     return {};
   }
-  if (!options.plan.empty() && !attention)
-    return makeTiles(isolated, options, options.plan);
+  if (!options.plan.empty() && !attention) {
+    OwningOpRef<ModuleOp> tiles = makeTiles(isolated, options, options.plan);
+    if (!tiles)
+      suggestPlan(isolated, options);
+    return tiles;
+  }
   std::vector<std::string> plans = choosePlans(isolated, options);
   if (!options.plan.empty()) {
     for (std::string &plan : plans)
@@ -234,6 +259,10 @@ lowerInStages(ModuleOp module, StringRef function, const KernelOptions &options,
                       [&](ShortConvOp conv) { return choice.take(conv); });
     if (failed(stages) || failed(choice.check()))
       return makeError("does not compile for " + options.chip);
+    if (choice.asksForNone())
+      return makeError("plan: fuse-conv=" + Twine(int(*fuse)) +
+                       " is for convolutions that a recurrence reads, and '" +
+                       function + "' has none: leave fuse-conv out");
     if (stages->stages.empty())
       return OwningOpRef<ModuleOp>();
     bool isSerial;

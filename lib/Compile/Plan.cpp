@@ -13,6 +13,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace linattn;
@@ -128,8 +129,12 @@ llvm::Error linattn::checkPlan(StringRef plan) {
                   plan + "'");
   SmallVector<StringRef> words;
   llvm::SplitString(plan, words);
+  llvm::StringMap<StringRef> given;
   for (StringRef word : words) {
     auto [name, value] = word.split('=');
+    if (auto [first, isNew] = given.try_emplace(name, word); !isNew)
+      return refuse("an option is given once, got '" + first->second +
+                    "' and '" + word + "'");
     const auto *option =
         llvm::find_if(kOptions, [name = name](const PlanOption &o) {
           return o.name == name;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "linattn-c/Runtime.h"
+#include "linattn/Compile/Artifact.h"
 #include "linattn/Runner/Executor.h"
 #include "linattn/Simulator/SimulatedDriver.h"
 #include "linattn/Target/NVPTX.h"
@@ -109,21 +110,20 @@ public:
     llvm::Expected<std::string> chip = findChip();
     if (!chip)
       return chip.takeError();
-    options.kernel.chip = *chip;
-    llvm::Expected<CompiledKernel> kernel =
-        compileKernel(module, signature.function, options.kernel);
-    if (!kernel)
+    options.compile.target = *chip;
+    std::optional<Ptxas> ptxas = findAssembler();
+    llvm::Expected<Artifact> made = compileFunction(
+        module, signature.function, options.compile, ptxas ? &*ptxas : nullptr);
+    if (!made)
       return usageError("'" + signature.function +
-                        "': " + llvm::toString(kernel.takeError()));
-    llvm::Expected<std::string> cubin = makeCubin(kernel->ptx, *chip);
-    if (!cubin)
-      return cubin.takeError();
+                        "': " + llvm::toString(made.takeError()));
     std::string json =
-        llvm::formatv("{0}", llvm::json::Value(std::move(kernel->description)))
+        llvm::formatv("{0}", llvm::json::Value(std::move(made->description)))
             .str();
+    std::string cubin = made->cubin ? std::move(made->cubin->bytes) : "";
     if (llvm::Error error = toError(linattn_load_memory(
-            json.data(), json.size(), cubin->data(), cubin->size(),
-            kernel->ptx.data(), kernel->ptx.size(), &artifact)))
+            json.data(), json.size(), cubin.data(), cubin.size(),
+            made->ptx.data(), made->ptx.size(), &artifact)))
       return error;
     function = linattn_function_at(artifact, 0);
     return toError(linattn_prepare(function));
@@ -206,22 +206,17 @@ private:
     return usageError(std::string(device.name) + ": " + last);
   }
 
-  /// Empty where no ptxas is found: the driver compiles the PTX then.
-  llvm::Expected<std::string> makeCubin(llvm::StringRef ptx,
-                                        llvm::StringRef chip) {
+  /// Where there is none the driver compiles the PTX.
+  std::optional<Ptxas> findAssembler() const {
     if (options.simulate)
-      return "";
+      return std::nullopt;
     static int anchor;
     llvm::Expected<Ptxas> ptxas =
         findPtxas(llvm::sys::fs::getMainExecutable(nullptr, &anchor));
-    if (!ptxas) {
-      llvm::consumeError(ptxas.takeError());
-      return "";
-    }
-    llvm::Expected<Cubin> cubin = assemble(*ptxas, ptx, chip);
-    if (!cubin)
-      return cubin.takeError();
-    return std::move(cubin->bytes);
+    if (ptxas)
+      return std::move(*ptxas);
+    llvm::consumeError(ptxas.takeError());
+    return std::nullopt;
   }
 
   llvm::Expected<double> launch(llvm::ArrayRef<linattn_tensor> arguments,

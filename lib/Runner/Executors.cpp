@@ -34,10 +34,10 @@ static std::unique_ptr<Executor> makeDevice(const Target &target) {
   DeviceOptions options;
   options.simulate = target.device == "sim";
   options.threads = target.threads;
-  options.kernel.lowering = target.lowering;
-  options.kernel.chunk = target.chunk;
-  options.kernel.mma = target.mma;
-  options.kernel.plan = target.plan;
+  options.compile.lowering = target.lowering;
+  options.compile.chunk = target.chunk;
+  options.compile.mma = target.mma;
+  options.compile.plan = target.plan;
   return makeDeviceExecutor(options);
 }
 

@@ -24,6 +24,8 @@ bool Compiler::parseSpec(StringRef text, const Instr &instr,
       spec.wide = true;
     else if (text.consume_front("a"))
       spec.any = spec.wide = true;
+    else if (text.consume_front("d"))
+      spec.passed = true;
     else if (text.starts_with("p") && !text.starts_with("pred"))
       spec.pair = text.consume_front("p");
     else
@@ -52,6 +54,9 @@ Expected<Op> Compiler::value(const Operand &o, const OperandSpec &spec) {
     if (o.negated && !isPred)
       return fail("'!' before a register that is no predicate");
     unsigned have = typeBits(op.type), want = typeBits(spec.type);
+    op.isPassed = spec.passed;
+    if (spec.role == '<' && want && !spec.any)
+      op.bits = std::min(have, want);
     if (!isPred && want && have != want && !spec.any &&
         !(spec.wide && have > want))
       return fail("register " + function->registers[o.index].name + " has " +
@@ -209,6 +214,8 @@ Error Compiler::operands(Instr &instr, const Words &words) {
     if (spec.optional && given.size() - next <= needed)
       continue;
     needed -= !spec.optional;
+    if (spec.passed)
+      instr.traits |= TraitPassesBits;
     if (next == given.size()) {
       return fail("'" + statement->opcode + "' needs more than " +
                   Twine(given.size()) + " operands");

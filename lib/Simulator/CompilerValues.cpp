@@ -48,6 +48,7 @@ Op Compiler::constant(uint64_t bits, bool wide, bool unique) {
 Op Compiler::newRegister(StringRef name, Type type) {
   Op op;
   op.type = type;
+  op.bits = std::min(typeBits(type), 64u);
   op.reg = program->numRegisters++;
   program->registerNames.push_back(name.str());
   if (type != Type::Pred) {

@@ -75,6 +75,22 @@ std::vector<Finding> Findings::take(uint64_t &droppedCount) {
   return result;
 }
 
+std::string rangesText(uint64_t bits) {
+  std::string text;
+  for (unsigned first = 0; first < 64; ++first) {
+    if (!(bits >> first & 1))
+      continue;
+    unsigned last = first;
+    while (last < 63 && bits >> (last + 1) & 1)
+      ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(first);
+    if (last > first)
+      text += "-" + std::to_string(last);
+    first = last;
+  }
+  return text;
+}
+
 void report(FindingKind kind, const Warp &warp, const Instr &instr,
             unsigned lane, const Twine &message) {
   warp.launch().findings->add(kind, warp, instr, lane, message);

@@ -36,6 +36,9 @@ void reportAt(FindingKind kind, const Warp &warp, const Instr &instr,
               unsigned lane, uint64_t address, const llvm::Twine &message,
               const Instr *other = nullptr);
 
+/// "0-3,16-31": the bits that are set.
+std::string rangesText(uint64_t bits);
+
 } // namespace linattn::sim
 
 #endif // LINATTN_LIB_SIMULATOR_FINDINGS_H

@@ -327,8 +327,8 @@ Step exactToFloat(Warp &w, const Instr &i, uint32_t active) {
 
 void registerConvert(InstrTable &t) {
   constexpr InstrKind K = InstrKind::Convert;
-  t.add("cvt.u64.u32", "=$0 <$1", extend<uint64_t, uint32_t>, K);
-  t.add("cvt.s64.s32", "=$0 <$1", extend<int64_t, int32_t>, K);
+  t.add("cvt.u64.u32", "=$0 <d$1", extend<uint64_t, uint32_t>, K);
+  t.add("cvt.s64.s32", "=$0 <d$1", extend<int64_t, int32_t>, K);
   t.add("cvt.rn.f32.s32", "=$0 <$1", exactToFloat<float, int32_t>, K);
   t.add("cvt.rn.f32.u32", "=$0 <$1", exactToFloat<float, uint32_t>, K);
   t.add("cvt.rn.f64.s32", "=$0 <$1", exactToFloat<double, int32_t>, K);
@@ -345,7 +345,8 @@ void registerConvert(InstrTable &t) {
       all += p.str();
     return all;
   };
-  t.add(join({"cvt[.sat].", ints, ".", ints}), "=w$0 <w$1", intToInt, K);
+  t.add(join({"cvt.", ints, ".", ints}), "=w$0 <dw$1", intToInt, K);
+  t.add(join({"cvt.sat.", ints, ".", ints}), "=w$0 <w$1", intToInt, K);
   t.add(join({"cvt[.rn|.rz|.rm|.rp][.ftz][.sat].", floats, ".", ints}),
         "=w$0 <w$1", intToFloat, K);
   t.add(join({"cvt[.rni|.rzi|.rmi|.rpi][.ftz][.sat].", ints, ".", floats}),

@@ -181,18 +181,18 @@ Step logicNot(Warp &w, const Instr &i, uint32_t active) {
 
 void registerMove(InstrTable &t) {
   constexpr InstrKind K = InstrKind::Move;
-  constexpr uint32_t P = TraitPropagates;
-  t.add("mov.pred", "=pred <pred", movPred, K, P);
-  t.add("mov.<b16|u16|s16|f16|bf16>", "=va <va", mov<uint32_t>, K, P,
+  constexpr uint32_t C = TraitCopies;
+  t.add("mov.pred", "=pred <dpred", movPred, K, C);
+  t.add("mov.<b16|u16|s16|f16|bf16>", "=va <dva", mov<uint32_t>, K, C,
         decodeMov);
-  t.add("mov.<b32|u32|s32|f32|f16x2|bf16x2>", "=va <va", mov<uint32_t>, K, P,
+  t.add("mov.<b32|u32|s32|f32|f16x2|bf16x2>", "=va <dva", mov<uint32_t>, K, C,
         decodeMov);
-  t.add("mov.<b64|u64|s64|f64>", "=va <va", mov<uint64_t>, K, P, decodeMov);
-  t.add("selp.<b16|u16|s16|f16|bf16>", "=b16 <b16 <b16 <pred", selp<uint32_t>,
+  t.add("mov.<b64|u64|s64|f64>", "=va <dva", mov<uint64_t>, K, C, decodeMov);
+  t.add("selp.<b16|u16|s16|f16|bf16>", "=b16 <db16 <db16 <pred", selp<uint32_t>,
         K);
-  t.add("selp.<b32|u32|s32|f32|f16x2|bf16x2>", "=b32 < < <pred", selp<uint32_t>,
-        K);
-  t.add("selp.<b64|u64|s64|f64>", "=b64 < < <pred", selp<uint64_t>, K);
+  t.add("selp.<b32|u32|s32|f32|f16x2|bf16x2>", "=b32 <d <d <pred",
+        selp<uint32_t>, K);
+  t.add("selp.<b64|u64|s64|f64>", "=b64 <d <d <pred", selp<uint64_t>, K);
   t.add("slct[.ftz].<b32|u32|s32|f32>.s32", "=$0 <$0 <$0 <s32",
         slct<uint32_t, int32_t>, K);
   t.add("slct[.ftz].<b64|u64|s64|f64>.s32", "=$0 <$0 <$0 <s32",

@@ -12,10 +12,11 @@
 //   #  constant integer    L  label   F  function or list of a call (left
 //   alone)
 // then flags: v, a vector in braces may stand here; w, registers wider than the
-// type may; a, registers of any width may; p, a pair p|q may (its second half
-// may be missing); then the type: a type's name, "$n" for the n-th type word of
-// the opcode (from 0), or nothing for the last one; "?" at the end marks an
-// operand that may be left out.
+// type may; a, registers of any width may; d, each bit of a result takes at
+// most one bit of it, so bits that nobody wrote pass on (Unwritten.h); p, a
+// pair p|q may (its second half may be missing); then the type: a type's name,
+// "$n" for the n-th type word of the opcode (from 0), or nothing for the last
+// one; "?" at the end marks an operand that may be left out.
 //
 //===----------------------------------------------------------------------===//
 

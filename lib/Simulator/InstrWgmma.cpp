@@ -3,6 +3,7 @@
 #include "Exec.h"
 #include "Findings.h"
 #include "Fragments.h"
+#include "Unwritten.h"
 #include "Wgmma.h"
 #include "llvm/ADT/bit.h"
 
@@ -151,8 +152,8 @@ void checkRegisters(Warp &w, const Instr &i, const WgmmaQueue &queue,
     if (uint32_t missing = ~w.available[reg];
         accumulate && missing && w.launch().options.checkUninitialised) {
       report(FindingKind::UninitialisedRegister, w, i, countr_zero(missing),
-             "accumulator " + nameOf(w, reg) +
-                 " is read but was never written");
+             "accumulator " + nameOf(w, reg) + " is read but " +
+                 unwrittenText(w, reg, countr_zero(missing)));
       w.available[reg] = allLanes;
     }
   });

@@ -18,7 +18,7 @@ namespace linattn::sim {
 /// One operand of InstrDef::operands; InstrTable.h explains them.
 struct OperandSpec {
   char role = '<';
-  bool vector = false, wide = false, any = false, pair = false,
+  bool vector = false, wide = false, any = false, pair = false, passed = false,
        optional = false;
   Type type = Type::None;
 };

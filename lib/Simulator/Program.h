@@ -69,8 +69,8 @@ enum InstrTraits : uint32_t {
   TraitAligned = 2,
   /// May return Step::Block, so partly guarded lanes are split off first.
   TraitMayBlock = 4,
-  /// Copies whether its source is initialised instead of checking it.
-  TraitPropagates = 8,
+  /// Copies registers, also such that nobody wrote.
+  TraitCopies = 8,
   /// Lanes that have exited make an aligned instruction wrong.
   TraitWholeWarp = 16,
   /// Blocks that use it depend on one another through global memory.
@@ -87,6 +87,9 @@ enum InstrTraits : uint32_t {
   TraitAsync = 1024,
   /// Writes a register that a wgmma of the kernel uses.
   TraitWritesWgmma = 2048,
+  /// Only puts bits elsewhere, so its results may lack some (Unwritten.h): has
+  /// operands with Op::isPassed.
+  TraitPassesBits = 4096,
 };
 
 /// Register 0 stands for all constants; it is always initialised.
@@ -101,6 +104,8 @@ struct Op {
   bool isWide = false; ///< lanes are 8 bytes apart
   bool negated = false;
   bool isSink = false;
+  bool isPassed = false;  ///< flag d of its operand, see InstrTable.h
+  uint8_t bits = 0;       ///< that are read or written, from the lowest
   Type type = Type::None; ///< as declared
   int64_t imm = 0;        ///< value of a constant; offset of an address
 };

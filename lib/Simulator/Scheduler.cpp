@@ -11,6 +11,7 @@
 #include "Access.h"
 #include "Findings.h"
 #include "Mbarrier.h"
+#include "Unwritten.h"
 #include "Wgmma.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -107,21 +108,6 @@ private:
       if (i != warp.current && warp.splits[i].pc > warp.splits[warp.current].pc)
         next = std::min(next, warp.splits[i].pc);
     return next;
-  }
-
-  void reportMissing(const Instr &instr, uint32_t active) {
-    for (unsigned i = 0; i < instr.numSources; ++i) {
-      uint32_t reg = instr.sources[i];
-      uint32_t missing = active & ~warp.available[reg];
-      if (!missing)
-        continue;
-      if (cluster.launch.options.checkUninitialised)
-        report(FindingKind::UninitialisedRegister, warp, instr,
-               countr_zero(missing),
-               "register " + program.registerNames[reg] +
-                   " is read but was never written");
-      warp.available[reg] |= missing;
-    }
   }
 
   void checkInFlight(const Instr &instr, uint32_t active) {
@@ -250,9 +236,11 @@ private:
         uint32_t usable = active;
         for (unsigned i = 0; i < instr.numSources; ++i)
           usable &= available[instr.sources[i]];
-        if (usable != active && !(instr.traits & TraitPropagates)) {
+        bool marked = usable != active;
+        if (marked) {
           s->pc = pc;
-          reportMissing(instr, active);
+          checkUnwritten(warp, instr, active);
+          marked = instr.traits & TraitPassesBits;
         }
         if (warp.anyInFlight && !(instr.traits & TraitOwnFlightCheck)) {
           s->pc = pc;
@@ -262,15 +250,9 @@ private:
         if (step != Step::Block) {
           ++count.warpRuns[pc];
           count.threadRuns[pc] += popcount(active);
-          if (instr.traits & TraitPropagates) {
-            for (unsigned i = 0; i < instr.numDests; ++i) {
-              uint32_t &a = available[instr.dests[i]];
-              a = (a & ~active) | usable;
-            }
-          } else {
+          if (!marked)
             for (unsigned i = 0; i < instr.numDests; ++i)
               available[instr.dests[i]] |= active;
-          }
           if (instr.traits & TraitWritesWgmma)
             noteWgmmaWrites(instr);
         }
@@ -434,22 +416,6 @@ Cluster::Outcome Cluster::run() {
   return Outcome::Done;
 }
 
-static std::string lanesText(uint32_t mask) {
-  std::string text;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    if (!(mask >> lane & 1))
-      continue;
-    unsigned end = lane;
-    while (end + 1 < 32 && (mask >> (end + 1) & 1))
-      ++end;
-    text += (text.empty() ? "" : ",") + std::to_string(lane);
-    if (end > lane)
-      text += "-" + std::to_string(end);
-    lane = end;
-  }
-  return text;
-}
-
 void Cluster::reportDeadlock() {
   for (Warp *warp : warps) {
     bool reported = false;
@@ -461,10 +427,10 @@ void Cluster::reportDeadlock() {
       for (Split &o : warp->splits)
         if (&o != &s)
           others += (others.empty() ? "" : ", ") +
-                    ("lanes " + lanesText(o.mask)) + " are at line " +
+                    ("lanes " + rangesText(o.mask)) + " are at line " +
                     std::to_string(launch.program->code[o.pc].line);
       report(FindingKind::Divergence, *warp, instr, countr_zero(s.mask),
-             "lanes " + lanesText(s.mask) + " of warp " + Twine(warp->index) +
+             "lanes " + rangesText(s.mask) + " of warp " + Twine(warp->index) +
                  " wait for the other lanes of their warp, but " +
                  (others.empty() ? "those have exited" : others));
       reported = true;
@@ -474,7 +440,7 @@ void Cluster::reportDeadlock() {
       continue;
     for (Split &s : warp->splits) {
       const Instr &instr = launch.program->code[s.pc];
-      std::string text = "lanes " + lanesText(s.mask) + " of warp " +
+      std::string text = "lanes " + rangesText(s.mask) + " of warp " +
                          std::to_string(warp->index);
       const Warp::MbarrierQuestion &asked = warp->asked;
       if (asked.instr && (s.mask >> asked.lane & 1) &&

@@ -8,6 +8,7 @@
 #include "Program.h"
 #include "VectorClock.h"
 #include "linattn/Simulator/Simulator.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include <bitset>
 #include <mutex>
@@ -35,6 +36,9 @@ constexpr uint32_t sharedBase = 1024;
 constexpr uint32_t maxSharedBytes = 227 * 1024;
 /// Slots of a vector clock that stand for pieces of asynchronous work.
 constexpr uint32_t asyncSlots = 256;
+
+/// Bits of a register, lane by lane.
+using LaneBits = std::array<uint64_t, 32>;
 
 /// Lanes of a warp that are at the same place.
 struct Split {
@@ -75,6 +79,8 @@ public:
   std::unique_ptr<uint8_t[]> registers;
   /// Lanes whose register holds a value, by register.
   std::vector<uint32_t> available;
+  /// Bits that are missing in the lanes that are not available; no entry: all.
+  llvm::DenseMap<uint32_t, LaneBits> unwritten;
   std::vector<uint32_t> predicates;
   uint32_t carry = 0; ///< CC.CF of each lane
   /// Lanes whose register asynchronous work reads or writes; empty: none does.

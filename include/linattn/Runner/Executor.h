@@ -56,8 +56,8 @@ struct CPUOptions {
 std::unique_ptr<Executor> makeCPUExecutor(CPUOptions options);
 
 struct DeviceOptions {
-  /// Its chip is that of the device.
-  KernelOptions kernel;
+  /// Its target is that of the device.
+  CompileOptions compile;
   /// The PTX simulator instead of a GPU.
   bool simulate = false;
   /// Of the simulator; 0: one per core.
