@@ -390,6 +390,9 @@ def ChunkedToTile : Pass<"chunked-to-tile", "::mlir::ModuleOp"> {
            "chooses">,
     Option<"slice", "slice", "int64_t", "0",
            "value columns of a block; 0 chooses">,
+    Option<"outputs", "outputs", "int64_t", "-1",
+           "1: what of outputs mixes value columns in a kernel of its own; 0: where "
+           "the states are; -1 chooses">,
     Option<"segments", "segments", "int64_t", "1",
            "pieces of a sequence that run beside each other; of chunk forms with "
            "transitions (--linattn-add-transitions)">];

@@ -19,12 +19,17 @@ using namespace linattn;
 using namespace linattn::chunked_to_tile;
 
 ChunkKernel::ChunkKernel(const KernelSignature &signature, DimClasses &classes,
-                         const ChunkPlan &plan, KernelPart part,
-                         SegmentPass pass, OpBuilder &builder)
-    : signature(signature), plan(plan), part(part), pass(pass),
+                         const OutputTail &tail, const ChunkPlan &plan,
+                         KernelPart part, SegmentPass pass, OpBuilder &builder)
+    : signature(signature), tail(tail), plan(plan), part(part), pass(pass),
       op(cast<ChunkedOp>(signature.getOp().getOperation())), builder(builder),
       loc(op.getLoc()), classes(classes), emitter(op, classes, plan, builder),
-      offChain(emitter.getOffChain()), states(getCarried(op, pass.kind)) {
+      states(getCarried(op, pass.kind)) {
+  if (plan.split)
+    offChain = emitter.getOffChain();
+  if (plan.outputsApart)
+    crossing = llvm::map_to_vector(
+        tail.getCrossing(), [&](Value value) { return emitter.strip(value); });
   findUsed();
 }
 
@@ -120,7 +125,21 @@ SmallVector<Workspace> ChunkKernel::getWorkspace() {
                       MemRefType::get(shape, tile.getElementType()),
                       Attribute()});
   }
+  // As the fragments are that it is stored from and loaded to.
+  for (auto [i, value] : llvm::enumerate(crossing))
+    result.push_back({"outputs_" + std::to_string(i),
+                      MemRefType::get({ShapedType::kDynamic, op.getNumHeads(),
+                                       tensorOf(value).getDimSize(1),
+                                       emitter.getTileSize(value, 0)},
+                                      tensorOf(value).getElementType()),
+                      Attribute()});
   return result;
+}
+
+bool ChunkKernel::hasOutput(unsigned number) {
+  Value value = op.getBlock()->getTerminator()->getOperand(number);
+  bool isApart = plan.outputsApart && tail.contains(value);
+  return part == KernelPart::Outputs ? isApart : pass.hasOutputs() && !isApart;
 }
 
 void ChunkKernel::findUsed() {
@@ -130,10 +149,16 @@ void ChunkKernel::findUsed() {
     todo = offChain;
   } else {
     OperandRange yielded = op.getBlock()->getTerminator()->getOperands();
-    if (pass.hasOutputs())
-      llvm::append_range(todo, yielded.take_front(op.getNumOutputs()));
-    for (unsigned state : states)
-      todo.push_back(yielded[op.getNumOutputs() + state]);
+    for (unsigned number : llvm::seq(op.getNumOutputs()))
+      if (hasOutput(number))
+        todo.push_back(yielded[number]);
+    if (part == KernelPart::Outputs)
+      given.insert(crossing.begin(), crossing.end());
+    else if (pass.hasOutputs())
+      llvm::append_range(todo, crossing);
+    if (part != KernelPart::Outputs)
+      for (unsigned state : states)
+        todo.push_back(yielded[op.getNumOutputs() + state]);
     if (part == KernelPart::Chain)
       given.insert(offChain.begin(), offChain.end());
   }
@@ -154,9 +179,7 @@ void ChunkKernel::findUsed() {
 }
 
 gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
-  SmallVector<Workspace> all;
-  if (part != KernelPart::Whole)
-    all = getWorkspace();
+  SmallVector<Workspace> all = getWorkspace();
   SmallVector<Workspace> ofSegments = getSegmentWorkspace(op, pass.count);
   llvm::append_range(all, ofSegments);
   auto func = createTileKernel(builder, loc, name, signature, all, /*sizes=*/2,
@@ -174,8 +197,10 @@ gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
   tensors.assign(args.begin(), args.begin() + signature.getTensors().size());
   args = args.drop_front(tensors.size());
   segmentBuffers.assign(args.end() - ofSegments.size(), args.end());
-  buffers.assign(args.begin(), args.end() - ofSegments.size());
-  if (part == KernelPart::OffChain) {
+  args = args.drop_back(ofSegments.size());
+  crossingBuffers.assign(args.end() - crossing.size(), args.end());
+  buffers.assign(args.begin(), args.end() - crossing.size());
+  if (part == KernelPart::OffChain || part == KernelPart::Outputs) {
     emitOwnChunk();
     return func;
   }
@@ -386,6 +411,13 @@ void ChunkKernel::emitOwnChunk() {
   setChunk(own);
   Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
                                        rowsLeft, index(0));
+  // Of padding nothing is written.
+  if (part == KernelPart::Outputs && op.getSlots()) {
+    Value used = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                       loadOffset(op.getSlots(), sequence),
+                                       index(op.getPaddingSlot()));
+    exists = arith::AndIOp::create(builder, loc, exists, used);
+  }
   auto branch = scf::IfOp::create(builder, loc, exists, false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
@@ -393,6 +425,15 @@ void ChunkKernel::emitOwnChunk() {
   loadFrontVectors();
   createChannel();
   loadTokens(index(0));
+  if (part == KernelPart::OffChain)
+    emitOwnOffChain(slot);
+  else
+    emitOwnOutputs(slot);
+  if (channel)
+    tile::ChannelReleaseOp::create(builder, loc, channel, index(0));
+}
+
+void ChunkKernel::emitOwnOffChain(Value slot) {
   for (auto [value, buffer] : llvm::zip(offChain, buffers)) {
     bool isVector = tensorOf(value).getRank() == 1;
     Value made = isVector ? emitter.getVector(value, emitter.getLanes(value))
@@ -401,8 +442,14 @@ void ChunkKernel::emitOwnChunk() {
     tile::StoreOp::create(builder, loc, made, buffer, indices, slotDims(value),
                           ValueRange{}, uint64_t(16));
   }
-  if (channel)
-    tile::ChannelReleaseOp::create(builder, loc, channel, index(0));
+}
+
+void ChunkKernel::emitOwnOutputs(Value slot) {
+  for (auto [value, buffer] : llvm::zip(crossing, crossingBuffers))
+    emitter.bindFragment(value, loadCrossing(value, buffer, slot));
+  for (unsigned number : llvm::seq(op.getNumOutputs()))
+    if (hasOutput(number))
+      storeOutput(number);
 }
 
 /// Where a value stands in its scratch buffer.
@@ -422,7 +469,7 @@ void ChunkKernel::setChunk(Value i) {
 
 void ChunkKernel::emitChunks(ArrayRef<Value> initial,
                              SmallVectorImpl<Value> &final) {
-  if (part == KernelPart::Chain)
+  if (part == KernelPart::Chain || !crossing.empty())
     slotBase = firstSlot(sequence);
   auto loop =
       scf::ForOp::create(builder, loc, firstChunk, endChunk, index(1), initial);
@@ -449,9 +496,14 @@ void ChunkKernel::emitChunks(ArrayRef<Value> initial,
       next.push_back(
           emitter.getFragment(yield->getOperand(op.getNumOutputs() + state),
                               /*transposed=*/true));
-    if (pass.hasOutputs())
-      for (unsigned number : llvm::seq(op.getNumOutputs()))
+    for (unsigned number : llvm::seq(op.getNumOutputs()))
+      if (hasOutput(number))
         storeOutput(number);
+    if (pass.hasOutputs() && !crossing.empty()) {
+      Value slot = arith::AddIOp::create(builder, loc, slotBase, i);
+      for (auto [value, buffer] : llvm::zip(crossing, crossingBuffers))
+        storeCrossing(value, buffer, slot);
+    }
     if (op.getSnapshots() && pass.hasOutputs())
       storeSnapshots(i, next);
     if (channel)
@@ -566,6 +618,26 @@ void ChunkKernel::loadParams() {
 //===----------------------------------------------------------------------===//
 // Outputs
 //===----------------------------------------------------------------------===//
+
+Value ChunkKernel::loadCrossing(Value value, Value buffer, Value slot) {
+  return tile::LoadOp::create(
+      builder, loc, emitter.getFragmentType(value, /*transposed=*/true), buffer,
+      ValueRange{slot, head, index(0), index(0)}, ArrayRef<int64_t>{2, 3},
+      ValueRange{index(tensorOf(value).getDimSize(1)),
+                 index(emitter.getTileSize(value, 0))});
+}
+
+void ChunkKernel::storeCrossing(Value value, Value buffer, Value slot) {
+  Value fragment = emitter.getFragment(value, /*transposed=*/true);
+  forOwner(isCut(value, 1), [&] {
+    tile::StoreOp::create(
+        builder, loc, fragment, buffer,
+        ValueRange{slot, head, sliceBegin(value, 1), index(0)},
+        ArrayRef<int64_t>{2, 3},
+        ValueRange{sliceBound(value, 1), index(emitter.getTileSize(value, 0))},
+        uint64_t(16));
+  });
+}
 
 void ChunkKernel::storeOutput(unsigned number) {
   ArrayRef<unsigned> targets = signature.getResult(number);
