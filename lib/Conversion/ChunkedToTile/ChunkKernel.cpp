@@ -228,6 +228,8 @@ gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
   stateRow = sequence;
   if (!op.getSlots()) {
     emitSequence();
+    func->setAttr("tile.registers",
+                  builder.getI64IntegerAttr(countRegisters()));
     return func;
   }
   stateRow = loadOffset(op.getSlots(), sequence);
@@ -236,6 +238,7 @@ gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
   auto branch = scf::IfOp::create(builder, loc, used, false);
   builder.setInsertionPointToStart(branch.thenBlock());
   emitSequence();
+  func->setAttr("tile.registers", builder.getI64IntegerAttr(countRegisters()));
   return func;
 }
 
@@ -378,6 +381,44 @@ void ChunkKernel::createChannel() {
     channel = tile::ChannelCreateOp::create(
         builder, loc, tile::ChannelType::get(builder.getContext(), 1, tiles),
         IntegerAttr(), IntegerAttr(), IntegerAttr(), ArrayAttr());
+}
+
+/// Registers of a thread that are neither the states nor addresses of copies.
+static constexpr int64_t kWorkRegisters = 40;
+
+int64_t ChunkKernel::countRegisters() {
+  int64_t count = kWorkRegisters;
+  for (unsigned state : states)
+    count += tile::getElementsPerLane(
+        emitter.getFragmentType(op.getStateArgs()[state], /*transposed=*/true));
+  // Right sides and rates of systems for each value column.
+  for (auto solve : op.getBlock()->getOps<UnitLowerSolveOp>()) {
+    if (solve.isInverse() || part == KernelPart::OffChain)
+      continue;
+    Value side = solve.getRhs();
+    bool several = tensorOf(side).getRank() == 3;
+    SmallVector<Value> sides =
+        several ? getStacked(side) : SmallVector<Value>{side};
+    count += (sides.size() + solve.getRates().size()) *
+             tile::getElementsPerLane(
+                 emitter.getFragmentType(sides.front(), /*transposed=*/true));
+  }
+  // An address of 64 bits for each piece that a thread copies, and one in
+  // shared memory for each tile.
+  int64_t threads = plan.warps * tile::kWarpSize;
+  auto countAddresses = [&](tile::SmemType type, int64_t bytes) {
+    int64_t all = type.getElementBytes();
+    for (int64_t size : type.getShape())
+      all *= size;
+    return 1 + 2 * llvm::divideCeil(llvm::divideCeil(all, bytes), threads);
+  };
+  for (const TokenTile &token : asyncTokens)
+    count += countAddresses(emitter.getSharedType(token.value),
+                            alignmentOf(tensorOf(token.value)));
+  if (part == KernelPart::Chain)
+    for (unsigned i : usedOffChain)
+      count += countAddresses(emitter.getSharedType(offChain[i]), 16);
+  return count;
 }
 
 /// Sequence and chunk of a row of the scratch buffers.

@@ -80,6 +80,8 @@ private:
   /// What of the tokens and of what is off the chain the kernel needs.
   void findUsed();
   void createChannel();
+  /// About how many registers of a thread states and addresses take.
+  int64_t countRegisters();
   void emitChunks(llvm::ArrayRef<Value> initial,
                   llvm::SmallVectorImpl<Value> &final);
   void loadTokens(Value i);
