@@ -142,13 +142,14 @@ static llvm::Expected<Artifact> compileUnder(StringRef plan, ModuleOp module,
 }
 
 /// Plans of a kernel in chunks that ask for fewer registers than the one that
-/// it has, from fast to slow: twice the warps, shorter chunks.
+/// it has, from fast to slow: twice the warps, shorter chunks; norms of outputs
+/// elsewhere, if there are any.
 static SmallVector<std::string>
 getLeanerChunkPlans(const llvm::json::Object &plan) {
   auto number = [&](StringRef field) {
     return plan.getInteger(field).value_or(0);
   };
-  std::string rest;
+  std::string rest = " outputs=1";
   for (auto [option, field] :
        {std::pair("slice", "columns"), std::pair("segments", "segments")})
     if (number(field) > 0)
@@ -160,6 +161,8 @@ getLeanerChunkPlans(const llvm::json::Object &plan) {
   if (chunk / 2 >= kLeastChunk) {
     plans.push_back(("chunk=" + Twine(chunk / 2) + rest).str());
     plans.push_back(("stages=1 chunk=" + Twine(chunk / 2) + rest).str());
+  } else {
+    plans.push_back(("stages=1 chunk=" + Twine(chunk) + rest).str());
   }
   return plans;
 }

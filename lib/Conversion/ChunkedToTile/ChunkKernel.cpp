@@ -170,6 +170,7 @@ void ChunkKernel::findUsed() {
         inner && !isTokenTile(op, value))
       llvm::append_range(todo, inner->getOperands());
   }
+  used = seen;
   for (auto [i, value] : llvm::enumerate(offChain))
     if (seen.contains(value))
       usedOffChain.push_back(i);
@@ -508,6 +509,33 @@ void ChunkKernel::setChunk(Value i) {
   emitter.setRows(rowsLeft);
 }
 
+/// A system for each value column fills the registers. The states as left
+/// operands of products would wait behind it for reads of theirs that it does
+/// not need; so those come first.
+void ChunkKernel::readBeforeSystems() {
+  DenseSet<Value> ofStates, behind;
+  ofStates.insert(op.getStateArgs().begin(), op.getStateArgs().end());
+  auto dependsOn = [](Operation &inner, const DenseSet<Value> &values) {
+    return llvm::any_of(inner.getOperands(), [&](Value operand) {
+      return values.contains(operand);
+    });
+  };
+  SmallVector<Value> reads;
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    auto solve = dyn_cast<UnitLowerSolveOp>(inner);
+    if ((solve && !solve.isInverse()) || dependsOn(inner, behind))
+      behind.insert(inner.result_begin(), inner.result_end());
+    else if (dependsOn(inner, ofStates)) {
+      ofStates.insert(inner.result_begin(), inner.result_end());
+      if (isa<linalg::MatmulOp>(inner) && used.contains(inner.getResult(0)))
+        reads.push_back(inner.getResult(0));
+    }
+  }
+  if (!behind.empty())
+    for (Value read : reads)
+      emitter.getFragment(read, emitter.isTransposed(read));
+}
+
 void ChunkKernel::emitChunks(ArrayRef<Value> initial,
                              SmallVectorImpl<Value> &final) {
   if (part == KernelPart::Chain || !crossing.empty())
@@ -531,6 +559,7 @@ void ChunkKernel::emitChunks(ArrayRef<Value> initial,
     for (unsigned i : usedOffChain)
       if (tensorOf(offChain[i]).getRank() == 2)
         emitter.getShared(offChain[i]);
+    readBeforeSystems();
     SmallVector<Value> next;
     auto yield = op.getBlock()->getTerminator();
     for (unsigned state : states)

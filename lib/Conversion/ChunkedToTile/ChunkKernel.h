@@ -85,6 +85,7 @@ private:
   void emitChunks(llvm::ArrayRef<Value> initial,
                   llvm::SmallVectorImpl<Value> &final);
   void loadTokens(Value i);
+  void readBeforeSystems();
   Value tokenMemory(const TokenTile &token);
   llvm::SmallVector<mlir::Value> tokenIndices(const TokenTile &token);
   void loadParams();
@@ -158,6 +159,8 @@ private:
   /// What crosses to the kernel of outputs, if there is one.
   llvm::SmallVector<Value> crossing;
   llvm::SmallVector<unsigned> usedOffChain;
+  /// What the kernel computes.
+  llvm::DenseSet<Value> used;
   /// Numbers of the states that the kernel carries.
   llvm::SmallVector<unsigned> states;
   Value time, numSequences, sequence, segment, head, slice, stateRow;

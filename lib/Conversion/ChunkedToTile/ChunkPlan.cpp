@@ -132,8 +132,6 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
     overK |= product.isVectorDecay();
   for (auto scan : op.getBlock()->getOps<DecayScanOp>())
     overK |= scan.isVectorDecay();
-  if (overK)
-    plan.leastWarps = op.getChunk() / kRowTile;
   // So is that of a decay over K.
   plan.split = options.split.value_or(solves || overK);
   // A chain alone is short of shared memory's time, not of warps.
@@ -149,6 +147,8 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
     wide = true;
   plan.columnParts = options.columnParts ? options.columnParts : (wide ? 2 : 1);
   plan.columnTile = kRowTile * plan.columnParts;
+  if (overK)
+    plan.leastWarps = llvm::alignTo(op.getChunk(), plan.columnTile) / kRowTile;
   plan.warps = options.warps ? options.warps : rowWarps * plan.columnParts;
   if (plan.warps % plan.columnParts != 0)
     return op.emitOpError(

@@ -152,13 +152,22 @@ void Solve::solveBlock(int64_t block) {
   Sums partial(sums.size(), Registers(size_t(rowTiles * kElements), e.f32(0)));
   for (int64_t column = 0; column < kBlock; column += width) {
     SmallVector<SmallVector<Coefficients>> own;
-    for (const RatedSum &sum : sums) {
-      own.emplace_back();
-      for (const Term &term : sum.terms)
-        own.back().push_back(load(term, sum.reader, block, column));
-    }
-    for (int64_t i = 0; i < width; ++i)
+    for (const RatedSum &sum : sums)
+      own.emplace_back(sum.terms.size());
+    auto loadOf = [&](int64_t writer) {
+      for (auto [s, sum] : llvm::enumerate(sums))
+        for (auto [m, term] : llvm::enumerate(sum.terms))
+          if (term.writer == writer)
+            own[s][m] = load(term, sum.reader, block, column);
+    };
+    // Of one token each unknown's when it is due.
+    if (width > 1)
       for (int64_t writer = 0; writer < int64_t(unknowns.size()); ++writer)
+        loadOf(writer);
+    for (int64_t i = 0; i < width; ++i)
+      for (int64_t writer = 0; writer < int64_t(unknowns.size()); ++writer) {
+        if (width == 1)
+          loadOf(writer);
         for (int64_t tile = 0; tile < rowTiles; ++tile)
           // Element 2 h + c is token c of row h.
           for (int64_t h : {0, 1}) {
@@ -177,6 +186,7 @@ void Solve::solveBlock(int64_t block) {
                 }
               }
           }
+      }
   }
   for (int64_t unknown = 0; unknown < int64_t(unknowns.size()); ++unknown)
     for (int64_t tile = 0; tile < rowTiles; ++tile) {
