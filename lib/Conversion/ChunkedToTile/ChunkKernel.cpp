@@ -24,9 +24,7 @@ ChunkKernel::ChunkKernel(const KernelSignature &signature, DimClasses &classes,
     : signature(signature), tail(tail), plan(plan), part(part), pass(pass),
       op(cast<ChunkedOp>(signature.getOp().getOperation())), builder(builder),
       loc(op.getLoc()), classes(classes), emitter(op, classes, plan, builder),
-      states(getCarried(op, pass.kind)) {
-  if (plan.split)
-    offChain = emitter.getOffChain();
+      offChain(emitter.getOffChain()), states(getCarried(op, pass.kind)) {
   if (plan.outputsApart)
     crossing = llvm::map_to_vector(
         tail.getCrossing(), [&](Value value) { return emitter.strip(value); });
@@ -117,22 +115,22 @@ DictionaryAttr ChunkKernel::argumentAttrs(unsigned tensor) {
 
 SmallVector<Workspace> ChunkKernel::getWorkspace() {
   SmallVector<Workspace> result;
-  for (auto [i, value] : llvm::enumerate(offChain)) {
-    tile::SmemType tile = emitter.getSharedType(value);
+  auto add = [&](const Twine &name, ArrayRef<int64_t> tile, Type element) {
     SmallVector<int64_t> shape = {ShapedType::kDynamic, op.getNumHeads()};
-    llvm::append_range(shape, tile.getShape());
-    result.push_back({"scratch_" + std::to_string(i),
-                      MemRefType::get(shape, tile.getElementType()),
-                      Attribute()});
-  }
+    llvm::append_range(shape, tile);
+    result.push_back(
+        {name.str(), MemRefType::get(shape, element), Attribute()});
+  };
+  if (plan.split)
+    for (auto [i, value] : llvm::enumerate(offChain)) {
+      tile::SmemType tile = emitter.getSharedType(value);
+      add("scratch_" + Twine(i), tile.getShape(), tile.getElementType());
+    }
   // As the fragments are that it is stored from and loaded to.
   for (auto [i, value] : llvm::enumerate(crossing))
-    result.push_back({"outputs_" + std::to_string(i),
-                      MemRefType::get({ShapedType::kDynamic, op.getNumHeads(),
-                                       tensorOf(value).getDimSize(1),
-                                       emitter.getTileSize(value, 0)},
-                                      tensorOf(value).getElementType()),
-                      Attribute()});
+    add("outputs_" + Twine(i),
+        {tensorOf(value).getDimSize(1), emitter.getTileSize(value, 0)},
+        tensorOf(value).getElementType());
   return result;
 }
 

@@ -169,7 +169,9 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
       ChunkKernel kernel(*signature, classes, tail, plan, part,
                          {kind, plans->segments}, builder);
       kernel.run((func.getName() + suffix).str());
-      workspace = kernel.getWorkspace();
+      // The same of all of them.
+      if (workspace.empty())
+        workspace = kernel.getWorkspace();
     };
     auto buildChunks = [&](const ChunkPlan &plan, SegmentKind kind,
                            StringRef suffix) {
