@@ -156,13 +156,14 @@ getLeanerChunkPlans(const llvm::json::Object &plan) {
       rest += (" " + Twine(option) + "=" + Twine(number(field))).str();
   int64_t chunk = number("chunk");
   SmallVector<std::string> plans;
+  // Two parts of columns pad the shortest chunk.
+  if (chunk / 2 < kLeastChunk)
+    plans.push_back(("stages=1 chunk=" + Twine(chunk) + rest).str());
   if (number("parts") == 1)
     plans.push_back(("chunk=" + Twine(chunk) + " column-parts=2" + rest).str());
   if (chunk / 2 >= kLeastChunk) {
     plans.push_back(("chunk=" + Twine(chunk / 2) + rest).str());
     plans.push_back(("stages=1 chunk=" + Twine(chunk / 2) + rest).str());
-  } else {
-    plans.push_back(("stages=1 chunk=" + Twine(chunk) + rest).str());
   }
   return plans;
 }
