@@ -357,7 +357,8 @@ def ChunkedToTile : Pass<"chunked-to-tile", "::mlir::ModuleOp"> {
     every piece from its start.
 
     Columns are cut only if no operation combines them (`DimClasses`); otherwise one
-    block has all. Sizes are padded inside the block; what is padded is never read
+    block has all. What combines columns of outputs alone, such as a norm, becomes a
+    kernel of its own where that gives slices (`outputs`, docs/Plans.md). Sizes are padded inside the block; what is padded is never read
     or written in memory.
 
     Before:
