@@ -142,19 +142,23 @@ static llvm::Expected<Artifact> compileUnder(StringRef plan, ModuleOp module,
 }
 
 /// Plans of a kernel in chunks that ask for fewer registers than the one that
-/// it has, from fast to slow: twice the warps, shorter chunks.
+/// it has, from fast to slow: twice the warps, shorter chunks; norms of outputs
+/// elsewhere, if there are any.
 static SmallVector<std::string>
 getLeanerChunkPlans(const llvm::json::Object &plan) {
   auto number = [&](StringRef field) {
     return plan.getInteger(field).value_or(0);
   };
-  std::string rest;
+  std::string rest = " outputs=1";
   for (auto [option, field] :
        {std::pair("slice", "columns"), std::pair("segments", "segments")})
     if (number(field) > 0)
       rest += (" " + Twine(option) + "=" + Twine(number(field))).str();
   int64_t chunk = number("chunk");
   SmallVector<std::string> plans;
+  // Two parts of columns pad the shortest chunk.
+  if (chunk / 2 < kLeastChunk)
+    plans.push_back(("stages=1 chunk=" + Twine(chunk) + rest).str());
   if (number("parts") == 1)
     plans.push_back(("chunk=" + Twine(chunk) + " column-parts=2" + rest).str());
   if (chunk / 2 >= kLeastChunk) {

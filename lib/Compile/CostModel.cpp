@@ -110,6 +110,7 @@ ChunkWork::ChunkWork(ChunkedOp op) : chunk(op.getChunk()) {
       llvm::to_vector(op.getBlock()->getTerminator()->getOperands().drop_front(
           op.getNumOutputs())));
   llvm::DenseSet<Value> scratch;
+  bool apart = false;
   SmallVector<Value> offChain, lefts;
   for (Operation &inner : op.getBlock()->without_terminator()) {
     solves |= isa<UnitLowerSolveOp>(inner);
@@ -127,9 +128,14 @@ ChunkWork::ChunkWork(ChunkedOp op) : chunk(op.getChunk()) {
         ends.offChainFlops += flops;
       continue;
     }
-    // Norms of outputs.
-    if (isa<linalg::ReduceOp>(inner))
-      cuts = false;
+    // Norms of outputs: of many columns in a kernel of its own.
+    if (isa<linalg::ReduceOp>(inner)) {
+      if (values <= kSlice ||
+          dependences.getClass(&inner) == ChunkClass::OnChain)
+        cuts = false;
+      else
+        apart = true;
+    }
     auto product = dyn_cast<linalg::MatmulOp>(inner);
     if (!product)
       continue;
@@ -153,6 +159,9 @@ ChunkWork::ChunkWork(ChunkedOp op) : chunk(op.getChunk()) {
     if (tokens.contains(token))
       offChainBytes += bytesOf(tensorOf(token));
   offChainBytes += scratchBytes;
+  // Written by one kernel and read by another.
+  if (apart)
+    tokenBytes += 2 * sizeof(float) * chunk * values;
 
   // What is made once for all value columns is no part of a walk.
   llvm::DenseSet<Value> shared = getSlice(

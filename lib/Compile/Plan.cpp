@@ -82,6 +82,7 @@ static constexpr PlanOption kOptions[] = {
     {"mma", "f32, tf32x3, bf16, f16 or bf16x2", isMma, Of::Both},
     {"hoist", "0 or 1", isFlag},
     {"segments", "from 1 (whole sequences) to 256", isSegments},
+    {"outputs", "-1 (chosen), 0 or 1", isOneOf<-1, 0, 1>},
     {"fuse-conv", "-1 (chosen), 0 (none), 1 (all) or 2 (value columns)",
      isOneOf<-1, 0, 1, 2>},
     {"query-tile", "16, 32, 64, 128 or 256", isOneOf<16, 32, 64, 128, 256>,

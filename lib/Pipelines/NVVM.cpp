@@ -104,6 +104,7 @@ void linattn::buildChunkwiseToTilePipeline(
   tiles.slice = options.slice;
   tiles.columnParts = options.columnParts;
   tiles.split = options.split;
+  tiles.outputs = options.outputs;
   tiles.segments = options.segments;
   pm.addPass(createChunkedToTile(tiles));
 

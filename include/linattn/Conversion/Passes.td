@@ -357,7 +357,8 @@ def ChunkedToTile : Pass<"chunked-to-tile", "::mlir::ModuleOp"> {
     every piece from its start.
 
     Columns are cut only if no operation combines them (`DimClasses`); otherwise one
-    block has all. Sizes are padded inside the block; what is padded is never read
+    block has all. What combines columns of outputs alone, such as a norm, becomes a
+    kernel of its own where that gives slices (`outputs`, docs/Plans.md). Sizes are padded inside the block; what is padded is never read
     or written in memory.
 
     Before:
@@ -390,6 +391,9 @@ def ChunkedToTile : Pass<"chunked-to-tile", "::mlir::ModuleOp"> {
            "chooses">,
     Option<"slice", "slice", "int64_t", "0",
            "value columns of a block; 0 chooses">,
+    Option<"outputs", "outputs", "int64_t", "-1",
+           "1: what of outputs mixes value columns in a kernel of its own; 0: where "
+           "the states are; -1 chooses">,
     Option<"segments", "segments", "int64_t", "1",
            "pieces of a sequence that run beside each other; of chunk forms with "
            "transitions (--linattn-add-transitions)">];

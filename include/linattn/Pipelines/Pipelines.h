@@ -77,6 +77,12 @@ struct ChunkwiseNVVMOptions : mlir::PassPipelineOptions<ChunkwiseNVVMOptions> {
       llvm::cl::desc("1: what does not depend on the state in a kernel of its "
                      "own; 0: in one kernel; -1 chooses"),
       llvm::cl::init(-1)};
+  Option<int64_t> outputs{
+      *this, "outputs",
+      llvm::cl::desc(
+          "1: what of outputs mixes value columns in a kernel of its "
+          "own; 0: where the states are; -1 chooses"),
+      llvm::cl::init(-1)};
   Option<int64_t> segments{
       *this, "segments",
       llvm::cl::desc(

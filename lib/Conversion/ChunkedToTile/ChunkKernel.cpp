@@ -19,12 +19,15 @@ using namespace linattn;
 using namespace linattn::chunked_to_tile;
 
 ChunkKernel::ChunkKernel(const KernelSignature &signature, DimClasses &classes,
-                         const ChunkPlan &plan, KernelPart part,
-                         SegmentPass pass, OpBuilder &builder)
-    : signature(signature), plan(plan), part(part), pass(pass),
+                         const OutputTail &tail, const ChunkPlan &plan,
+                         KernelPart part, SegmentPass pass, OpBuilder &builder)
+    : signature(signature), tail(tail), plan(plan), part(part), pass(pass),
       op(cast<ChunkedOp>(signature.getOp().getOperation())), builder(builder),
       loc(op.getLoc()), classes(classes), emitter(op, classes, plan, builder),
       offChain(emitter.getOffChain()), states(getCarried(op, pass.kind)) {
+  if (plan.outputsApart)
+    crossing = llvm::map_to_vector(
+        tail.getCrossing(), [&](Value value) { return emitter.strip(value); });
   findUsed();
 }
 
@@ -112,15 +115,29 @@ DictionaryAttr ChunkKernel::argumentAttrs(unsigned tensor) {
 
 SmallVector<Workspace> ChunkKernel::getWorkspace() {
   SmallVector<Workspace> result;
-  for (auto [i, value] : llvm::enumerate(offChain)) {
-    tile::SmemType tile = emitter.getSharedType(value);
+  auto add = [&](const Twine &name, ArrayRef<int64_t> tile, Type element) {
     SmallVector<int64_t> shape = {ShapedType::kDynamic, op.getNumHeads()};
-    llvm::append_range(shape, tile.getShape());
-    result.push_back({"scratch_" + std::to_string(i),
-                      MemRefType::get(shape, tile.getElementType()),
-                      Attribute()});
-  }
+    llvm::append_range(shape, tile);
+    result.push_back(
+        {name.str(), MemRefType::get(shape, element), Attribute()});
+  };
+  if (plan.split)
+    for (auto [i, value] : llvm::enumerate(offChain)) {
+      tile::SmemType tile = emitter.getSharedType(value);
+      add("scratch_" + Twine(i), tile.getShape(), tile.getElementType());
+    }
+  // As the fragments are that it is stored from and loaded to.
+  for (auto [i, value] : llvm::enumerate(crossing))
+    add("outputs_" + Twine(i),
+        {tensorOf(value).getDimSize(1), emitter.getTileSize(value, 0)},
+        tensorOf(value).getElementType());
   return result;
+}
+
+bool ChunkKernel::hasOutput(unsigned number) {
+  Value value = op.getBlock()->getTerminator()->getOperand(number);
+  bool isApart = plan.outputsApart && tail.contains(value);
+  return part == KernelPart::Outputs ? isApart : pass.hasOutputs() && !isApart;
 }
 
 void ChunkKernel::findUsed() {
@@ -130,10 +147,16 @@ void ChunkKernel::findUsed() {
     todo = offChain;
   } else {
     OperandRange yielded = op.getBlock()->getTerminator()->getOperands();
-    if (pass.hasOutputs())
-      llvm::append_range(todo, yielded.take_front(op.getNumOutputs()));
-    for (unsigned state : states)
-      todo.push_back(yielded[op.getNumOutputs() + state]);
+    for (unsigned number : llvm::seq(op.getNumOutputs()))
+      if (hasOutput(number))
+        todo.push_back(yielded[number]);
+    if (part == KernelPart::Outputs)
+      given.insert(crossing.begin(), crossing.end());
+    else if (pass.hasOutputs())
+      llvm::append_range(todo, crossing);
+    if (part != KernelPart::Outputs)
+      for (unsigned state : states)
+        todo.push_back(yielded[op.getNumOutputs() + state]);
     if (part == KernelPart::Chain)
       given.insert(offChain.begin(), offChain.end());
   }
@@ -145,6 +168,7 @@ void ChunkKernel::findUsed() {
         inner && !isTokenTile(op, value))
       llvm::append_range(todo, inner->getOperands());
   }
+  used = seen;
   for (auto [i, value] : llvm::enumerate(offChain))
     if (seen.contains(value))
       usedOffChain.push_back(i);
@@ -154,9 +178,7 @@ void ChunkKernel::findUsed() {
 }
 
 gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
-  SmallVector<Workspace> all;
-  if (part != KernelPart::Whole)
-    all = getWorkspace();
+  SmallVector<Workspace> all = getWorkspace();
   SmallVector<Workspace> ofSegments = getSegmentWorkspace(op, pass.count);
   llvm::append_range(all, ofSegments);
   auto func = createTileKernel(builder, loc, name, signature, all, /*sizes=*/2,
@@ -174,8 +196,10 @@ gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
   tensors.assign(args.begin(), args.begin() + signature.getTensors().size());
   args = args.drop_front(tensors.size());
   segmentBuffers.assign(args.end() - ofSegments.size(), args.end());
-  buffers.assign(args.begin(), args.end() - ofSegments.size());
-  if (part == KernelPart::OffChain) {
+  args = args.drop_back(ofSegments.size());
+  crossingBuffers.assign(args.end() - crossing.size(), args.end());
+  buffers.assign(args.begin(), args.end() - crossing.size());
+  if (part == KernelPart::OffChain || part == KernelPart::Outputs) {
     emitOwnChunk();
     return func;
   }
@@ -203,6 +227,8 @@ gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
   stateRow = sequence;
   if (!op.getSlots()) {
     emitSequence();
+    func->setAttr("tile.registers",
+                  builder.getI64IntegerAttr(countRegisters()));
     return func;
   }
   stateRow = loadOffset(op.getSlots(), sequence);
@@ -211,6 +237,7 @@ gpu::GPUFuncOp ChunkKernel::run(StringRef name) {
   auto branch = scf::IfOp::create(builder, loc, used, false);
   builder.setInsertionPointToStart(branch.thenBlock());
   emitSequence();
+  func->setAttr("tile.registers", builder.getI64IntegerAttr(countRegisters()));
   return func;
 }
 
@@ -355,6 +382,44 @@ void ChunkKernel::createChannel() {
         IntegerAttr(), IntegerAttr(), IntegerAttr(), ArrayAttr());
 }
 
+/// Registers of a thread that are neither the states nor addresses of copies.
+static constexpr int64_t kWorkRegisters = 40;
+
+int64_t ChunkKernel::countRegisters() {
+  int64_t count = kWorkRegisters;
+  for (unsigned state : states)
+    count += tile::getElementsPerLane(
+        emitter.getFragmentType(op.getStateArgs()[state], /*transposed=*/true));
+  // Right sides and rates of systems for each value column.
+  for (auto solve : op.getBlock()->getOps<UnitLowerSolveOp>()) {
+    if (solve.isInverse() || part == KernelPart::OffChain)
+      continue;
+    Value side = solve.getRhs();
+    bool several = tensorOf(side).getRank() == 3;
+    SmallVector<Value> sides =
+        several ? getStacked(side) : SmallVector<Value>{side};
+    count += (sides.size() + solve.getRates().size()) *
+             tile::getElementsPerLane(
+                 emitter.getFragmentType(sides.front(), /*transposed=*/true));
+  }
+  // An address of 64 bits for each piece that a thread copies, and one in
+  // shared memory for each tile.
+  int64_t threads = plan.warps * tile::kWarpSize;
+  auto countAddresses = [&](tile::SmemType type, int64_t bytes) {
+    int64_t all = type.getElementBytes();
+    for (int64_t size : type.getShape())
+      all *= size;
+    return 1 + 2 * llvm::divideCeil(llvm::divideCeil(all, bytes), threads);
+  };
+  for (const TokenTile &token : asyncTokens)
+    count += countAddresses(emitter.getSharedType(token.value),
+                            alignmentOf(tensorOf(token.value)));
+  if (part == KernelPart::Chain)
+    for (unsigned i : usedOffChain)
+      count += countAddresses(emitter.getSharedType(offChain[i]), 16);
+  return count;
+}
+
 /// Sequence and chunk of a row of the scratch buffers.
 void ChunkKernel::findChunk(Value slot, Value &chunk) {
   if (!op.isPacked()) {
@@ -386,6 +451,13 @@ void ChunkKernel::emitOwnChunk() {
   setChunk(own);
   Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
                                        rowsLeft, index(0));
+  // Of padding nothing is written.
+  if (part == KernelPart::Outputs && op.getSlots()) {
+    Value used = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                       loadOffset(op.getSlots(), sequence),
+                                       index(op.getPaddingSlot()));
+    exists = arith::AndIOp::create(builder, loc, exists, used);
+  }
   auto branch = scf::IfOp::create(builder, loc, exists, false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
@@ -393,6 +465,15 @@ void ChunkKernel::emitOwnChunk() {
   loadFrontVectors();
   createChannel();
   loadTokens(index(0));
+  if (part == KernelPart::OffChain)
+    emitOwnOffChain(slot);
+  else
+    emitOwnOutputs(slot);
+  if (channel)
+    tile::ChannelReleaseOp::create(builder, loc, channel, index(0));
+}
+
+void ChunkKernel::emitOwnOffChain(Value slot) {
   for (auto [value, buffer] : llvm::zip(offChain, buffers)) {
     bool isVector = tensorOf(value).getRank() == 1;
     Value made = isVector ? emitter.getVector(value, emitter.getLanes(value))
@@ -401,8 +482,14 @@ void ChunkKernel::emitOwnChunk() {
     tile::StoreOp::create(builder, loc, made, buffer, indices, slotDims(value),
                           ValueRange{}, uint64_t(16));
   }
-  if (channel)
-    tile::ChannelReleaseOp::create(builder, loc, channel, index(0));
+}
+
+void ChunkKernel::emitOwnOutputs(Value slot) {
+  for (auto [value, buffer] : llvm::zip(crossing, crossingBuffers))
+    emitter.bindFragment(value, loadCrossing(value, buffer, slot));
+  for (unsigned number : llvm::seq(op.getNumOutputs()))
+    if (hasOutput(number))
+      storeOutput(number);
 }
 
 /// Where a value stands in its scratch buffer.
@@ -420,9 +507,36 @@ void ChunkKernel::setChunk(Value i) {
   emitter.setRows(rowsLeft);
 }
 
+/// A system for each value column fills the registers. The states as left
+/// operands of products would wait behind it for reads of theirs that it does
+/// not need; so those come first.
+void ChunkKernel::readBeforeSystems() {
+  DenseSet<Value> ofStates, behind;
+  ofStates.insert(op.getStateArgs().begin(), op.getStateArgs().end());
+  auto dependsOn = [](Operation &inner, const DenseSet<Value> &values) {
+    return llvm::any_of(inner.getOperands(), [&](Value operand) {
+      return values.contains(operand);
+    });
+  };
+  SmallVector<Value> reads;
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    auto solve = dyn_cast<UnitLowerSolveOp>(inner);
+    if ((solve && !solve.isInverse()) || dependsOn(inner, behind))
+      behind.insert(inner.result_begin(), inner.result_end());
+    else if (dependsOn(inner, ofStates)) {
+      ofStates.insert(inner.result_begin(), inner.result_end());
+      if (isa<linalg::MatmulOp>(inner) && used.contains(inner.getResult(0)))
+        reads.push_back(inner.getResult(0));
+    }
+  }
+  if (!behind.empty())
+    for (Value read : reads)
+      emitter.getFragment(read, emitter.isTransposed(read));
+}
+
 void ChunkKernel::emitChunks(ArrayRef<Value> initial,
                              SmallVectorImpl<Value> &final) {
-  if (part == KernelPart::Chain)
+  if (part == KernelPart::Chain || !crossing.empty())
     slotBase = firstSlot(sequence);
   auto loop =
       scf::ForOp::create(builder, loc, firstChunk, endChunk, index(1), initial);
@@ -443,15 +557,21 @@ void ChunkKernel::emitChunks(ArrayRef<Value> initial,
     for (unsigned i : usedOffChain)
       if (tensorOf(offChain[i]).getRank() == 2)
         emitter.getShared(offChain[i]);
+    readBeforeSystems();
     SmallVector<Value> next;
     auto yield = op.getBlock()->getTerminator();
     for (unsigned state : states)
       next.push_back(
           emitter.getFragment(yield->getOperand(op.getNumOutputs() + state),
                               /*transposed=*/true));
-    if (pass.hasOutputs())
-      for (unsigned number : llvm::seq(op.getNumOutputs()))
+    for (unsigned number : llvm::seq(op.getNumOutputs()))
+      if (hasOutput(number))
         storeOutput(number);
+    if (pass.hasOutputs() && !crossing.empty()) {
+      Value slot = arith::AddIOp::create(builder, loc, slotBase, i);
+      for (auto [value, buffer] : llvm::zip(crossing, crossingBuffers))
+        storeCrossing(value, buffer, slot);
+    }
     if (op.getSnapshots() && pass.hasOutputs())
       storeSnapshots(i, next);
     if (channel)
@@ -566,6 +686,26 @@ void ChunkKernel::loadParams() {
 //===----------------------------------------------------------------------===//
 // Outputs
 //===----------------------------------------------------------------------===//
+
+Value ChunkKernel::loadCrossing(Value value, Value buffer, Value slot) {
+  return tile::LoadOp::create(
+      builder, loc, emitter.getFragmentType(value, /*transposed=*/true), buffer,
+      ValueRange{slot, head, index(0), index(0)}, ArrayRef<int64_t>{2, 3},
+      ValueRange{index(tensorOf(value).getDimSize(1)),
+                 index(emitter.getTileSize(value, 0))});
+}
+
+void ChunkKernel::storeCrossing(Value value, Value buffer, Value slot) {
+  Value fragment = emitter.getFragment(value, /*transposed=*/true);
+  forOwner(isCut(value, 1), [&] {
+    tile::StoreOp::create(
+        builder, loc, fragment, buffer,
+        ValueRange{slot, head, sliceBegin(value, 1), index(0)},
+        ArrayRef<int64_t>{2, 3},
+        ValueRange{sliceBound(value, 1), index(emitter.getTileSize(value, 0))},
+        uint64_t(16));
+  });
+}
 
 void ChunkKernel::storeOutput(unsigned number) {
   ArrayRef<unsigned> targets = signature.getResult(number);

@@ -15,6 +15,9 @@
 // own, a block for each chunk and head, and written to scratch buffers; the
 // kernel above loads it with the tokens.
 //
+// What of outputs mixes value columns may be a kernel of its own too, of the
+// same form as the first one, behind the others (OutputTail.h).
+//
 // Plan `segmented`: see Segments.h. The kernels that walk over chunks do so for
 // a segment of a sequence, from and to states in scratch buffers.
 //
@@ -33,16 +36,16 @@
 namespace linattn::chunked_to_tile {
 
 /// Which of the kernels of a plan.
-enum class KernelPart { Whole, OffChain, Chain };
+enum class KernelPart { Whole, OffChain, Chain, Outputs };
 
 class ChunkKernel {
 public:
   ChunkKernel(const KernelSignature &signature, DimClasses &classes,
-              const ChunkPlan &plan, KernelPart part, SegmentPass pass,
-              mlir::OpBuilder &builder);
+              const OutputTail &tail, const ChunkPlan &plan, KernelPart part,
+              SegmentPass pass, mlir::OpBuilder &builder);
 
-  /// The scratch buffers between the kernels of plan `split-T`, a row per
-  /// chunk.
+  /// The scratch buffers between the kernels, a row per chunk: what is off the
+  /// chain, what crosses to the outputs.
   llvm::SmallVector<Workspace> getWorkspace();
 
   /// Refuses, with an error at the operation, what the kernel cannot do.
@@ -66,6 +69,8 @@ private:
   void emitBounds();
   /// The chunk of this block, of all sequences: emits it if it exists.
   void emitOwnChunk();
+  void emitOwnOffChain(Value slot);
+  void emitOwnOutputs(Value slot);
   void findChunk(Value slot, Value &chunk);
   Value firstSlot(Value n);
   Value ceilDiv(Value a, int64_t b);
@@ -75,9 +80,12 @@ private:
   /// What of the tokens and of what is off the chain the kernel needs.
   void findUsed();
   void createChannel();
+  /// About how many registers of a thread states and addresses take.
+  int64_t countRegisters();
   void emitChunks(llvm::ArrayRef<Value> initial,
                   llvm::SmallVectorImpl<Value> &final);
   void loadTokens(Value i);
+  void readBeforeSystems();
   Value tokenMemory(const TokenTile &token);
   llvm::SmallVector<mlir::Value> tokenIndices(const TokenTile &token);
   void loadParams();
@@ -122,6 +130,11 @@ private:
                Value fragment, llvm::ArrayRef<Value> row);
   void storeSnapshots(Value i, llvm::ArrayRef<Value> states);
   void storeOutput(unsigned number);
+  /// Whether the kernel writes the output.
+  bool hasOutput(unsigned number);
+  /// What crosses to the kernel of outputs, a row of its buffer.
+  Value loadCrossing(Value value, Value buffer, Value slot);
+  void storeCrossing(Value value, Value buffer, Value slot);
   /// Where the slice of a dimension begins, and how much of it there is.
   Value sliceBegin(Value value, unsigned dim);
   Value sliceBound(Value value, unsigned dim);
@@ -130,6 +143,7 @@ private:
   void forOwner(bool cut, llvm::function_ref<void()> then);
 
   const KernelSignature &signature;
+  const OutputTail &tail;
   const ChunkPlan &plan;
   KernelPart part;
   SegmentPass pass;
@@ -139,10 +153,14 @@ private:
   DimClasses &classes;
   TileEmitter emitter;
 
-  llvm::SmallVector<Value> tensors, buffers, segmentBuffers;
+  llvm::SmallVector<Value> tensors, buffers, crossingBuffers, segmentBuffers;
   /// What is made off the chain, and which of it the kernel needs.
   llvm::SmallVector<Value> offChain;
+  /// What crosses to the kernel of outputs, if there is one.
+  llvm::SmallVector<Value> crossing;
   llvm::SmallVector<unsigned> usedOffChain;
+  /// What the kernel computes.
+  llvm::DenseSet<Value> used;
   /// Numbers of the states that the kernel carries.
   llvm::SmallVector<unsigned> states;
   Value time, numSequences, sequence, segment, head, slice, stateRow;

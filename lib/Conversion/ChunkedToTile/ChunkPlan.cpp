@@ -49,6 +49,32 @@ ChunkPlan ChunkPlan::forChain() const {
   return result;
 }
 
+/// All columns of a block, a warp for 16 of them, and no state in registers.
+ChunkPlan ChunkPlan::forOutputs(int64_t columns) const {
+  ChunkPlan result = *this;
+  result.warps = std::min<int64_t>(8, padRows(columns) / kRowTile);
+  result.columnParts = 1;
+  result.cutClass = std::nullopt;
+  result.sliceWidth = 0;
+  result.slices = 1;
+  return result;
+}
+
+/// Value columns of a block where nobody asks for others.
+static constexpr int64_t kSlice = 64;
+
+/// Whether what of outputs mixes value columns is worth a kernel of its own: if
+/// without it there are slices.
+static bool isWorthApart(ArrayRef<Value> states, const DimClasses &classes,
+                         const OutputTail &tail) {
+  return llvm::any_of(states, [&](Value state) {
+    ArrayRef<Operation *> mixers = classes.getMixers(classes.get(state, 1));
+    return !mixers.empty() && llvm::all_of(mixers, [&](Operation *by) {
+      return tail.contains(by);
+    }) && cast<RankedTensorType>(state.getType()).getDimSize(1) > kSlice;
+  });
+}
+
 /// The widest operands of the products, both terms of those that have two.
 static int64_t operandBits(ChunkedOp op) {
   int64_t bits = 16;
@@ -67,28 +93,36 @@ static constexpr int64_t kMostRowBits = 128 * 16;
 
 FailureOr<ChunkPlan>
 linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
+                                    const OutputTail &tail,
                                     const ChunkPlanOptions &options) {
   if (op.getChunk() < uint64_t(kRowTile))
     return op.emitOpError("is not lowered to tiles: a chunk has at least 16 "
                           "tokens, got ")
            << op.getChunk();
   ChunkPlan plan;
+  plan.outputsApart =
+      !tail.empty() && options.outputsApart.value_or(
+                           isWorthApart(options.states, classes, tail));
   // The widest columns that nothing mixes are cut.
   int64_t widest = 0, whole = kRowTile;
   for (Value state : options.states) {
     unsigned dimClass = classes.get(state, 1);
     int64_t size = cast<RankedTensorType>(state.getType()).getDimSize(1);
-    if (!classes.getMixer(dimClass) && size > widest) {
+    bool isMixed =
+        llvm::any_of(classes.getMixers(dimClass), [&](Operation *by) {
+          return !plan.outputsApart || !tail.contains(by);
+        });
+    if (!isMixed && size > widest) {
       widest = size;
       plan.cutClass = dimClass;
     }
-    if (classes.getMixer(dimClass))
+    if (isMixed)
       whole = std::max(whole, padRows(size));
   }
   // 16 rows of the transposed state a row of warps: 64 columns on 4 of them,
   // and two parts of their matrices, 8 warps in all, where all of it is wide
   // enough for products of 16 columns.
-  int64_t rows = std::max(whole, std::min<int64_t>(64, padRows(widest)));
+  int64_t rows = std::max(whole, std::min(kSlice, padRows(widest)));
   int64_t rowWarps =
       std::min<int64_t>(4, std::max<int64_t>(rows, op.getChunk()) / kRowTile);
   // The chain of a delta rule is short beside what its system costs.
@@ -98,8 +132,6 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
     overK |= product.isVectorDecay();
   for (auto scan : op.getBlock()->getOps<DecayScanOp>())
     overK |= scan.isVectorDecay();
-  if (overK)
-    plan.leastWarps = op.getChunk() / kRowTile;
   // So is that of a decay over K.
   plan.split = options.split.value_or(solves || overK);
   // A chain alone is short of shared memory's time, not of warps.
@@ -115,6 +147,8 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
     wide = true;
   plan.columnParts = options.columnParts ? options.columnParts : (wide ? 2 : 1);
   plan.columnTile = kRowTile * plan.columnParts;
+  if (overK)
+    plan.leastWarps = llvm::alignTo(op.getChunk(), plan.columnTile) / kRowTile;
   plan.warps = options.warps ? options.warps : rowWarps * plan.columnParts;
   if (plan.warps % plan.columnParts != 0)
     return op.emitOpError(
@@ -132,7 +166,7 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
            << plan.warps << " for " << op.getChunk() << " tokens";
   if (plan.cutClass) {
     plan.sliceWidth =
-        options.slice ? options.slice : std::min<int64_t>(64, padRows(widest));
+        options.slice ? options.slice : std::min(kSlice, padRows(widest));
     plan.slices = llvm::divideCeil(widest, plan.sliceWidth);
   }
   return plan;

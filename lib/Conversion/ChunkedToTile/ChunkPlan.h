@@ -8,7 +8,7 @@
 #ifndef LINATTN_CONVERSION_CHUNKEDTOTILE_CHUNKPLAN_H
 #define LINATTN_CONVERSION_CHUNKEDTOTILE_CHUNKPLAN_H
 
-#include "DimClasses.h"
+#include "OutputTail.h"
 
 namespace linattn::chunked_to_tile {
 
@@ -26,6 +26,9 @@ struct ChunkPlan {
   /// Plan `split-T`: one kernel makes what does not depend on the state, all
   /// chunks at once; a second one walks over the chunks.
   bool split = false;
+  /// What of outputs mixes value columns in a kernel of its own, all chunks at
+  /// once, after the ones that walk over them.
+  bool outputsApart = false;
   /// Value columns of a slice and how many slices there are; the class that is
   /// cut, if any.
   int64_t sliceWidth = 0, slices = 1;
@@ -35,6 +38,9 @@ struct ChunkPlan {
   /// one that walks over the chunks.
   ChunkPlan forOffChain() const;
   ChunkPlan forChain() const;
+  /// The plan of the kernel for what of outputs mixes value columns, so many at
+  /// most.
+  ChunkPlan forOutputs(int64_t columns) const;
 
   /// What the tile of a dimension of `size` elements of this class has.
   int64_t getTileSize(const DimClasses &classes, mlir::Value value,
@@ -47,11 +53,12 @@ struct ChunkPlanOptions {
   int64_t warps = 0;       ///< 0: chosen
   int64_t columnParts = 0; ///< 0: chosen
   int64_t slice = 0;       ///< 0: chosen
-  std::optional<bool> split;
+  std::optional<bool> split, outputsApart;
 };
 
 /// Refuses, with an error at the operation, what has no kernel on tiles yet.
 mlir::FailureOr<ChunkPlan> planChunk(ChunkedOp op, const DimClasses &classes,
+                                     const OutputTail &tail,
                                      const ChunkPlanOptions &options);
 
 } // namespace linattn::chunked_to_tile

@@ -43,18 +43,16 @@ static Attribute countSlots(ChunkedOp op) {
                               b.getNamedAttr("times", b.getStringAttr("N"))});
 }
 
+static constexpr StringLiteral kOffChainSuffix = "_offchain";
 static constexpr StringLiteral kEndsSuffix = "_ends";
 static constexpr StringLiteral kTransitionsSuffix = "_transitions";
 static constexpr StringLiteral kStartsSuffix = "_starts";
-
-static std::string offChainName(StringRef name) {
-  return (name + "_offchain").str();
-}
+static constexpr StringLiteral kOutputsSuffix = "_outputs";
 
 namespace {
 /// The plans of the kernels: `transitions` and `starts` of segments.
 struct Plans {
-  ChunkPlan chunks, transitions;
+  ChunkPlan chunks, transitions, outputs;
   int64_t segments = 1;
   int64_t startWarps = 0, startSlices = 0;
 };
@@ -71,12 +69,16 @@ static KernelDescription describe(const KernelSignature &signature,
   };
   KernelDescription description;
   Attribute slots = countSlots(op);
-  if (plan.split)
+  // A block for each chunk and head.
+  auto launchSlots = [&](StringRef suffix, const ChunkPlan &plan) {
     description.launches.push_back(
-        {offChainName(name),
+        {(name + suffix).str(),
          b.getDictionaryAttr(
              {b.getNamedAttr("of", slots), number("times", op.getNumHeads())}),
-         plan.forOffChain().warps * tile::kWarpSize});
+         plan.warps * tile::kWarpSize});
+  };
+  if (plan.split)
+    launchSlots(kOffChainSuffix, plan.forOffChain());
   // `segments` blocks for each sequence, head and slice.
   auto launch = [&](StringRef suffix, int64_t segments, int64_t slices,
                     int64_t warps) {
@@ -98,6 +100,8 @@ static KernelDescription describe(const KernelSignature &signature,
     launch(kStartsSuffix, 1, plans.startSlices, plans.startWarps);
   }
   launchChunks("", plans.segments, plan);
+  if (plan.outputsApart)
+    launchSlots(kOutputsSuffix, plans.outputs);
   description.workspace.assign(workspace.begin(), workspace.end());
   for (Workspace &buffer : description.workspace)
     if (!buffer.rows)
@@ -105,6 +109,8 @@ static KernelDescription describe(const KernelSignature &signature,
   std::string planName = plan.split ? "split-T" : "single";
   if (plans.segments > 1)
     planName += ", segmented";
+  if (plan.outputsApart)
+    planName += ", outputs apart";
   SmallVector<NamedAttribute> fields = {
       b.getNamedAttr("name",
                      b.getStringAttr("chunkwise mma.sync, " + planName)),
@@ -147,7 +153,8 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
     fuseScales(op);
     separateUses(op);
     DimClasses classes(op);
-    FailureOr<Plans> plans = makePlans(op, classes);
+    OutputTail tail(op, classes);
+    FailureOr<Plans> plans = makePlans(op, classes, tail);
     if (failed(plans))
       return failure();
     const ChunkPlan &plan = plans->chunks;
@@ -158,24 +165,24 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
     builder.setInsertionPointToStart(&module.getBodyRegion().front());
     SmallVector<Workspace> workspace;
     auto build = [&](KernelPart part, const ChunkPlan &plan, SegmentKind kind,
-                     StringRef name) {
-      ChunkKernel kernel(*signature, classes, plan, part,
+                     StringRef suffix) {
+      ChunkKernel kernel(*signature, classes, tail, plan, part,
                          {kind, plans->segments}, builder);
-      kernel.run(name);
-      if (part == KernelPart::Chain)
+      kernel.run((func.getName() + suffix).str());
+      // The same of all of them.
+      if (workspace.empty())
         workspace = kernel.getWorkspace();
     };
     auto buildChunks = [&](const ChunkPlan &plan, SegmentKind kind,
                            StringRef suffix) {
-      std::string name = (func.getName() + suffix).str();
       if (plan.split)
-        build(KernelPart::Chain, plan.forChain(), kind, name);
+        build(KernelPart::Chain, plan.forChain(), kind, suffix);
       else
-        build(KernelPart::Whole, plan, kind, name);
+        build(KernelPart::Whole, plan, kind, suffix);
     };
     if (plan.split)
       build(KernelPart::OffChain, plan.forOffChain(), SegmentKind::Whole,
-            offChainName(func.getName()));
+            kOffChainSuffix);
     if (plans->segments > 1) {
       buildChunks(plan, SegmentKind::Ends, kEndsSuffix);
       buildChunks(plans->transitions, SegmentKind::Transitions,
@@ -189,6 +196,9 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
     } else {
       buildChunks(plan, SegmentKind::Whole, "");
     }
+    if (plan.outputsApart)
+      build(KernelPart::Outputs, plans->outputs, SegmentKind::Whole,
+            kOutputsSuffix);
     module->setAttr(kKernelAttr,
                     signature->describe(describe(*signature, func.getName(), op,
                                                  *plans, workspace)));
@@ -197,7 +207,8 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
     return success();
   }
 
-  FailureOr<Plans> makePlans(ChunkedOp op, const DimClasses &classes) {
+  FailureOr<Plans> makePlans(ChunkedOp op, const DimClasses &classes,
+                             const OutputTail &tail) {
     auto argsOf = [&](SegmentKind kind) {
       return llvm::map_to_vector(
           getCarried(op, kind),
@@ -209,21 +220,29 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
       return op.emitOpError("cannot run in segments: it has no transitions "
                             "(--linattn-add-transitions makes them)");
     SegmentKind kind = segments > 1 ? SegmentKind::Run : SegmentKind::Whole;
-    ChunkPlanOptions options{argsOf(kind), warps, columnParts, slice,
-                             std::nullopt};
+    ChunkPlanOptions options{argsOf(kind), warps,        columnParts,
+                             slice,        std::nullopt, std::nullopt};
+    if (outputs >= 0)
+      options.outputsApart = outputs != 0;
     if (split >= 0)
       options.split = split != 0;
-    FailureOr<ChunkPlan> plan = planChunk(op, classes, options);
+    FailureOr<ChunkPlan> plan = planChunk(op, classes, tail, options);
     if (failed(plan))
       return failure();
     plans.chunks = *plan;
+    int64_t columns = 1;
+    for (Value value : tail.getCrossing())
+      columns = std::max(columns,
+                         cast<RankedTensorType>(value.getType()).getDimSize(1));
+    plans.outputs = plan->forOutputs(columns);
     if (segments == 1)
       return plans;
     // What is off the chain serves both: its tiles depend on the parts.
     options.states = argsOf(SegmentKind::Transitions);
     options.columnParts = plan->columnParts;
     options.split = plan->split;
-    FailureOr<ChunkPlan> transitions = planChunk(op, classes, options);
+    options.outputsApart = plan->outputsApart;
+    FailureOr<ChunkPlan> transitions = planChunk(op, classes, tail, options);
     if (failed(transitions))
       return failure();
     plans.transitions = *transitions;

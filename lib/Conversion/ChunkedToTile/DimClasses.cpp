@@ -60,7 +60,7 @@ DimClasses::DimClasses(ChunkedOp op) {
   for (Operation &inner : block)
     relate(inner);
   for (auto [dimNumber, by] : mixed)
-    mixers.try_emplace(classes.findLeader(dimNumber), by);
+    mixers[classes.findLeader(dimNumber)].push_back(by);
   for (Value state : op.getStateArgs())
     columns.insert(get(state, 1));
 }

@@ -42,10 +42,11 @@ public:
   bool isColumns(mlir::Value value, unsigned dim) const {
     return isColumns(get(value, dim));
   }
-  /// What combines elements of the class, and so forbids cutting it; null if
-  /// nothing does.
-  mlir::Operation *getMixer(unsigned dimClass) const {
-    return mixers.lookup(dimClass);
+  /// What combines elements of the class, and so forbids cutting it.
+  llvm::ArrayRef<mlir::Operation *> getMixers(unsigned dimClass) const {
+    auto it = mixers.find(dimClass);
+    return it == mixers.end() ? llvm::ArrayRef<mlir::Operation *>()
+                              : llvm::ArrayRef(it->second);
   }
 
 private:
@@ -57,7 +58,7 @@ private:
   mutable llvm::DenseMap<mlir::Value, unsigned> first;
   mutable llvm::IntEqClasses classes;
   mutable unsigned count = 0;
-  llvm::DenseMap<unsigned, mlir::Operation *> mixers;
+  llvm::DenseMap<unsigned, llvm::SmallVector<mlir::Operation *, 2>> mixers;
   llvm::SmallVector<std::pair<unsigned, mlir::Operation *>> mixed;
   llvm::DenseSet<unsigned> columns;
 };

@@ -365,7 +365,7 @@ Value TileEmitter::vectorProductFragment(DecayProductOp product) {
         context, {getTileSize(product.getGate(), 1)}, builder.getF32Type(), 0));
   if (element.isF32())
     forgetLoads();
-  int64_t rows = tensorOf(product.getResult()).getDimSize(0);
+  int64_t rows = getTileSize(product.getResult(), 0);
   Value scratch = allocate(tile::SmemType::get(
       context, {tile::DecayMmaOp::getScratchBytes(rows, element)},
       builder.getI8Type(), 0));

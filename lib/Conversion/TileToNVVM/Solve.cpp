@@ -29,8 +29,9 @@ using namespace linattn::tile;
 static constexpr int64_t kBlock = 8;
 /// Elements of a lane in a block: two tokens of two rows.
 static constexpr int64_t kElements = 4;
-/// Columns of A that are read at once.
-static constexpr int64_t kVector = 4;
+/// Columns of A that are read at once, and how many coefficients a lane holds
+/// for it at most.
+static constexpr int64_t kVector = 4, kCoefficients = 48;
 
 namespace {
 /// A matrix and the unknown that it takes.
@@ -58,6 +59,10 @@ public:
     for (unsigned m = 0; m < op.getMatrices().size(); ++m)
       addTerm(op.getReader(m), op.getRates()[m],
               {e.tiles.lookup(op.getMatrices()[m]), op.getWriter(m)});
+    // Two tokens of each matrix; many matrices would fill the registers.
+    int64_t perColumn = 2 * op.getMatrices().size();
+    while (width > 1 && perColumn * width > kCoefficients)
+      width /= 2;
   }
 
   void run() {
@@ -91,7 +96,7 @@ private:
 
   Emitter &e;
   UnitLowerSolveOp op;
-  int64_t blocks, rowTiles;
+  int64_t blocks, rowTiles, width = kVector;
   SmallVector<Registers> unknowns;
   SmallVector<RatedSum> sums;
 };
@@ -106,26 +111,28 @@ void Solve::addTerm(int64_t reader, Value rate, Term term) {
   sums.push_back({reader, rate, e.fragments.lookup(rate), {term}});
 }
 
-/// The coefficients of four tokens of the block, 0 where they come too late.
+/// The coefficients of `width` tokens of the block, 0 where they come too late.
 Solve::Coefficients Solve::load(const Term &term, int64_t reader, int64_t block,
                                 int64_t column) {
-  auto four = VectorType::get({kVector}, e.builder.getF32Type());
+  Type f32 = e.builder.getF32Type();
+  Type piece = width == 1 ? f32 : Type(VectorType::get({width}, f32));
   Value lane = e.evaluate(LaneSum::ofLane(1, 4, 1));
   // An unknown of the same token comes before those of higher numbers.
   int64_t same = term.writer < reader ? 1 : 0;
   Coefficients found;
   for (int64_t token : {0, 1}) {
     Value row =
-        e.load(four,
+        e.load(piece,
                e.pointerTo(term.matrix, LaneSum::ofLane(1, 4, 2), {},
                            block * kBlock + token, block * kBlock + column),
-               16);
-    for (int64_t i = 0; i < kVector; ++i) {
+               width * 4);
+    for (int64_t i = 0; i < width; ++i) {
       Value isLater = e.hoisted([&] {
         return e.isLess(e.i32(column + i - token - same),
                         e.mulI(lane, e.i32(2)));
       });
-      found[token].push_back(e.select(isLater, e.extract(row, i), e.f32(0)));
+      Value coefficient = width == 1 ? row : e.extract(row, i);
+      found[token].push_back(e.select(isLater, coefficient, e.f32(0)));
     }
   }
   return found;
@@ -143,15 +150,24 @@ Value Solve::finish(const Sums &partial, int64_t unknown, int64_t block,
 
 void Solve::solveBlock(int64_t block) {
   Sums partial(sums.size(), Registers(size_t(rowTiles * kElements), e.f32(0)));
-  for (int64_t column = 0; column < kBlock; column += kVector) {
+  for (int64_t column = 0; column < kBlock; column += width) {
     SmallVector<SmallVector<Coefficients>> own;
-    for (const RatedSum &sum : sums) {
-      own.emplace_back();
-      for (const Term &term : sum.terms)
-        own.back().push_back(load(term, sum.reader, block, column));
-    }
-    for (int64_t i = 0; i < kVector; ++i)
+    for (const RatedSum &sum : sums)
+      own.emplace_back(sum.terms.size());
+    auto loadOf = [&](int64_t writer) {
+      for (auto [s, sum] : llvm::enumerate(sums))
+        for (auto [m, term] : llvm::enumerate(sum.terms))
+          if (term.writer == writer)
+            own[s][m] = load(term, sum.reader, block, column);
+    };
+    // Of one token each unknown's when it is due.
+    if (width > 1)
       for (int64_t writer = 0; writer < int64_t(unknowns.size()); ++writer)
+        loadOf(writer);
+    for (int64_t i = 0; i < width; ++i)
+      for (int64_t writer = 0; writer < int64_t(unknowns.size()); ++writer) {
+        if (width == 1)
+          loadOf(writer);
         for (int64_t tile = 0; tile < rowTiles; ++tile)
           // Element 2 h + c is token c of row h.
           for (int64_t h : {0, 1}) {
@@ -170,6 +186,7 @@ void Solve::solveBlock(int64_t block) {
                 }
               }
           }
+      }
   }
   for (int64_t unknown = 0; unknown < int64_t(unknowns.size()); ++unknown)
     for (int64_t tile = 0; tile < rowTiles; ++tile) {

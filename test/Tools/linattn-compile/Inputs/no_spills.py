@@ -20,6 +20,7 @@ CASES = {
     "comba": example("comba"),
     "gated_deltanet_24_heads": example("gated_deltanet", heads=24, key_heads=24),
     "deltanet_12_heads": example("deltanet", heads=12),
+    "normed_decays": (Path(__file__).parent / "normed-decays.mlir").read_text(),
 }
 for name, text in CASES.items():
     source = folder / f"{name}.mlir"
