@@ -18,6 +18,8 @@ PADDED = [
     ("kda", 80, 32, "f32", []),
     ("kda", 144, 32, None, []),
     ("kda", 128, 32, "f32", ["--chunk=16"]),
+    # Tiles of 32 rows for chunks of 16 tokens, with a token of the next one.
+    ("gla", 64, 32, None, ["--plan=chunk=16 column-parts=2 segments=2"]),
     ("gated_deltanet", 48, 32, None, ["--plan=column-parts=2"]),
 ]
 

@@ -504,6 +504,10 @@ void ChunkKernel::setChunk(Value i) {
   Value done = arith::MulIOp::create(builder, loc, i, index(op.getChunk()));
   firstToken = arith::AddIOp::create(builder, loc, begin, done);
   rowsLeft = arith::SubIOp::create(builder, loc, length, done);
+  // Tiles of more rows than a chunk has would hold tokens of the next one.
+  int64_t rows = op.getChunk();
+  if (llvm::alignTo(rows, plan.columnTile) != uint64_t(rows))
+    rowsLeft = arith::MinSIOp::create(builder, loc, rowsLeft, index(rows));
   emitter.setRows(rowsLeft);
 }
 
