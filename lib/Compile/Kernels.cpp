@@ -274,9 +274,23 @@ lowerInStages(ModuleOp module, StringRef function, const KernelOptions &options,
   }
 }
 
+/// Names go into PTX, C headers and files.
+static llvm::Error checkName(StringRef function) {
+  bool fits = !function.empty() && !llvm::isDigit(function.front()) &&
+              llvm::all_of(function,
+                           [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  if (fits)
+    return llvm::Error::success();
+  return makeError("the name of a function that becomes a kernel has letters, "
+                   "digits and '_', and begins with no digit, got '" +
+                   function + "'");
+}
+
 llvm::Expected<CompiledKernel>
 linattn::compileKernel(ModuleOp module, StringRef function,
                        const KernelOptions &given) {
+  if (llvm::Error error = checkName(function))
+    return std::move(error);
   if (llvm::Error error = checkPlan(given.plan))
     return std::move(error);
   KernelOptions options = given;

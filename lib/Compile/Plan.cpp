@@ -37,12 +37,6 @@ static std::optional<int64_t> number(StringRef text) {
   return value;
 }
 
-/// Columns are cut in rows of mma's tiles; a state has at most 1024.
-static bool isSlice(StringRef text) {
-  std::optional<int64_t> value = number(text);
-  return value && *value >= 0 && *value <= 1024 && *value % 16 == 0;
-}
-
 /// As many as there are multiprocessors, and no more: each has scratch states.
 static bool isSegments(StringRef text) {
   std::optional<int64_t> value = number(text);
@@ -74,7 +68,8 @@ static bool isFlag(StringRef text) {
 }
 
 static constexpr PlanOption kOptions[] = {
-    {"slice", "a multiple of 16 from 0 (chosen) to 1024", isSlice},
+    {"slice", "0 (chosen), 16, 32, 64, 128 or 256",
+     isOneOf<0, 16, 32, 64, 128, 256>},
     {"column-parts", "0 (chosen), 1, 2 or 4", isOneOf<0, 1, 2, 4>},
     {"split", "-1 (chosen), 0 or 1", isOneOf<-1, 0, 1>},
     {"stages", "from 0 (as many as fit) to 16", isStages, Of::Both},

@@ -119,6 +119,22 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
     if (isMixed)
       whole = std::max(whole, padRows(size));
   }
+  // A state that is not cut is in every slice: where all of them update it in
+  // place, one would read what another has written.
+  bool isShared = op.getSlots() && plan.cutClass &&
+                  llvm::any_of(op.getStateArgs(), [&](Value state) {
+                    return classes.get(state, 1) != *plan.cutClass;
+                  });
+  if (isShared && widest > (options.slice ? options.slice : kSlice)) {
+    if (options.slice)
+      return op.emitOpError("is not lowered to tiles: states in pools with "
+                            "other value columns than those that are cut are "
+                            "in every slice, got slice=")
+             << options.slice << " for " << widest
+             << " columns (no slice works)";
+    whole = std::max(whole, padRows(widest));
+    plan.cutClass = std::nullopt;
+  }
   // 16 rows of the transposed state a row of warps: 64 columns on 4 of them,
   // and two parts of their matrices, 8 warps in all, where all of it is wide
   // enough for products of 16 columns.
@@ -127,15 +143,14 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
       std::min<int64_t>(4, std::max<int64_t>(rows, op.getChunk()) / kRowTile);
   // The chain of a delta rule is short beside what its system costs.
   bool solves = !op.getBlock()->getOps<UnitLowerSolveOp>().empty();
-  bool overK = false;
   for (auto product : op.getBlock()->getOps<DecayProductOp>())
-    overK |= product.isVectorDecay();
+    plan.overK |= product.isVectorDecay();
   for (auto scan : op.getBlock()->getOps<DecayScanOp>())
-    overK |= scan.isVectorDecay();
+    plan.overK |= scan.isVectorDecay();
   // So is that of a decay over K.
-  plan.split = options.split.value_or(solves || overK);
+  plan.split = options.split.value_or(solves || plan.overK);
   // A chain alone is short of shared memory's time, not of warps.
-  bool wide = op.getChunk() >= 32 && !plan.split && !overK;
+  bool wide = op.getChunk() >= 32 && !plan.split && !plan.overK;
   int64_t rowBits = 0;
   for (Value state : options.states) {
     int64_t size = cast<RankedTensorType>(state.getType()).getDimSize(0);
@@ -143,11 +158,11 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
     rowBits = std::max(rowBits, size * operandBits(op));
   }
   // A row of the state fills half of a warp's registers, or its operands do.
-  if (rowBits > kMostRowBits && (plan.split || !overK))
+  if (rowBits > kMostRowBits && (plan.split || !plan.overK))
     wide = true;
   plan.columnParts = options.columnParts ? options.columnParts : (wide ? 2 : 1);
   plan.columnTile = kRowTile * plan.columnParts;
-  if (overK)
+  if (plan.overK)
     plan.leastWarps = llvm::alignTo(op.getChunk(), plan.columnTile) / kRowTile;
   plan.warps = options.warps ? options.warps : rowWarps * plan.columnParts;
   if (plan.warps % plan.columnParts != 0)
@@ -155,7 +170,7 @@ linattn::chunked_to_tile::planChunk(ChunkedOp op, const DimClasses &classes,
                "is not lowered to tiles: the parts of columns divide "
                "the warps, got ")
            << plan.columnParts << " and " << plan.warps;
-  if (overK && !plan.split && plan.columnParts != 1)
+  if (plan.overK && !plan.split && plan.columnParts != 1)
     return op.emitOpError(
                "is not lowered to tiles: a decay over K has one part "
                "of columns, got ")

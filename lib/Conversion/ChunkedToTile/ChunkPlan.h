@@ -29,6 +29,8 @@ struct ChunkPlan {
   /// What of outputs mixes value columns in a kernel of its own, all chunks at
   /// once, after the ones that walk over them.
   bool outputsApart = false;
+  /// Whether some decay has a gate for each row of the state.
+  bool overK = false;
   /// Value columns of a slice and how many slices there are; the class that is
   /// cut, if any.
   int64_t sliceWidth = 0, slices = 1;

@@ -229,6 +229,10 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
     FailureOr<ChunkPlan> plan = planChunk(op, classes, tail, options);
     if (failed(plan))
       return failure();
+    if (segments > 1 && plan->overK && !plan->split)
+      return op.emitOpError("is not lowered to tiles: segments of a decay over "
+                            "K have a kernel for what is off the chain, got "
+                            "split=0 (split=1, or segments=1)");
     plans.chunks = *plan;
     int64_t columns = 1;
     for (Value value : tail.getCrossing())

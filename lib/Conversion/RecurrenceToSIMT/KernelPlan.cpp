@@ -182,6 +182,12 @@ FailureOr<KernelPlan> simt::planKernel(RecurrenceOp op,
     plan.lanes *= 2;
 
   Operation *mixing = findMixing(*op.getBody(), dependent);
+  // A state of a pool with fewer columns would be in every slice, and one of
+  // them would read what another has written.
+  bool isShared = plan.decoding &&
+                  llvm::any_of(llvm::seq(op.getNumStates()), [&](unsigned i) {
+                    return op.getStateType(i).getValues() != plan.columns;
+                  });
   if (!mixing) {
     int64_t threads = plan.decoding ? kMaxDecodingThreads : kPreferredThreads;
     int64_t most = std::max(threads / plan.lanes, int64_t(1)) * plan.vector;
@@ -192,6 +198,9 @@ FailureOr<KernelPlan> simt::planKernel(RecurrenceOp op,
     plan.threads = threadsOf(plan.width, plan.lanes);
     plan.width = plan.threads / plan.lanes * plan.vector;
     plan.slices = llvm::divideCeil(plan.columns, plan.width);
+  }
+  isShared &= plan.slices > 1;
+  if (!mixing && !isShared) {
     if (elementsWith(plan.lanes) + kOtherRegisters <= kRegistersPerThread)
       return finish();
     return op.emitOpError()
@@ -203,6 +212,7 @@ FailureOr<KernelPlan> simt::planKernel(RecurrenceOp op,
 
   // One block owns all columns. Fewer lanes mean fewer threads, and so fewer
   // registers besides the rows.
+  plan.slices = 1;
   plan.width = plan.columns;
   for (int64_t lanes = plan.lanes; lanes >= 1; lanes /= 2) {
     int64_t threads = threadsOf(plan.columns, lanes);
@@ -215,15 +225,19 @@ FailureOr<KernelPlan> simt::planKernel(RecurrenceOp op,
     plan.width = threads / lanes * plan.vector;
     return finish();
   }
-  InFlightDiagnostic error =
-      op.emitOpError() << "is not lowered to a SIMT kernel: '"
-                       << mixing->getName() << "' needs all " << plan.columns
-                       << " value columns in one block, whose states take "
-                       << plan.columns * (elementsWith(1) / plan.vector)
-                       << " registers and " << kOtherRegisters
-                       << " more per thread, got " << kRegistersPerBlock
-                       << " for at most " << kMaxThreads
-                       << " threads (smaller K or V, or the CPU)";
-  error.attachNote(mixing->getLoc()) << "mixes value columns here";
+  InFlightDiagnostic error = op.emitOpError()
+                             << "is not lowered to a SIMT kernel: ";
+  if (mixing)
+    error << "'" << mixing->getName() << "'";
+  else
+    error << "a state of a pool with fewer value columns";
+  error << " needs all " << plan.columns
+        << " value columns in one block, whose states take "
+        << plan.columns * (elementsWith(1) / plan.vector) << " registers and "
+        << kOtherRegisters << " more per thread, got " << kRegistersPerBlock
+        << " for at most " << kMaxThreads
+        << " threads (smaller K or V, or the CPU)";
+  if (mixing)
+    error.attachNote(mixing->getLoc()) << "mixes value columns here";
   return failure();
 }
