@@ -31,6 +31,9 @@ namespace linattn::chunked_to_tile {
 /// What the operands of a product are rounded to.
 mlir::Type operandType(MmaPrecision precision, mlir::MLIRContext *context);
 
+/// Whether a value is a constant of zeros, none of them negative.
+bool isZero(mlir::Value value);
+
 class TileEmitter {
 public:
   TileEmitter(ChunkedOp op, DimClasses &classes, const ChunkPlan &plan,
