@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "linattn/Dialect/Tile/Transforms/Kernels.h"
 #include "linattn/Dialect/Tile/Transforms/Passes.h"
 #include "linattn/Dialect/Tile/Transforms/SharedAccess.h"
 
@@ -181,11 +182,9 @@ struct InsertBarriersPass
   using InsertBarriersPassBase::InsertBarriersPassBase;
 
   void runOnOperation() override {
-    if (getOperation()
-            ->walk([&](gpu::GPUFuncOp func) {
-              return WalkResult(runOnKernel(func));
-            })
-            .wasInterrupted())
+    if (failed(forEachKernel(getOperation(), [&](gpu::GPUFuncOp func) {
+          return runOnKernel(func);
+        })))
       signalPassFailure();
   }
 

@@ -30,6 +30,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "linattn/Dialect/Tile/Transforms/Arena.h"
+#include "linattn/Dialect/Tile/Transforms/Kernels.h"
 #include "linattn/Dialect/Tile/Transforms/Passes.h"
 #include "linattn/Dialect/Tile/Transforms/StepSlice.h"
 
@@ -316,11 +317,9 @@ struct PipelineLoadsPass
   using PipelineLoadsPassBase::PipelineLoadsPassBase;
 
   void runOnOperation() override {
-    if (getOperation()
-            ->walk([&](gpu::GPUFuncOp func) {
-              return WalkResult(runOnKernel(func));
-            })
-            .wasInterrupted())
+    if (failed(forEachKernel(getOperation(), [&](gpu::GPUFuncOp func) {
+          return runOnKernel(func);
+        })))
       signalPassFailure();
   }
 

@@ -1,6 +1,7 @@
 //===- PlanSharedMemory.cpp - offsets of tiles in one arena ---------------===//
 
 #include "linattn/Dialect/Tile/Transforms/Arena.h"
+#include "linattn/Dialect/Tile/Transforms/Kernels.h"
 #include "linattn/Dialect/Tile/Transforms/Passes.h"
 
 namespace linattn::tile {
@@ -38,11 +39,9 @@ struct PlanSharedMemoryPass
   using PlanSharedMemoryPassBase::PlanSharedMemoryPassBase;
 
   void runOnOperation() override {
-    if (getOperation()
-            ->walk([&](gpu::GPUFuncOp func) {
-              return WalkResult(runOnKernel(func));
-            })
-            .wasInterrupted())
+    if (failed(forEachKernel(getOperation(), [&](gpu::GPUFuncOp func) {
+          return runOnKernel(func);
+        })))
       signalPassFailure();
   }
 

@@ -2,6 +2,7 @@
 
 #include "linattn/Dialect/Tile/IR/Tile.h"
 #include "linattn/Dialect/Tile/Transforms/Arena.h"
+#include "linattn/Dialect/Tile/Transforms/Kernels.h"
 #include "linattn/Dialect/Tile/Transforms/Passes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -81,11 +82,9 @@ struct RaiseStoresPass
   using RaiseStoresPassBase::RaiseStoresPassBase;
 
   void runOnOperation() override {
-    if (getOperation()
-            ->walk([&](gpu::GPUFuncOp func) {
-              return WalkResult(runOnKernel(func));
-            })
-            .wasInterrupted())
+    if (failed(forEachKernel(getOperation(), [&](gpu::GPUFuncOp func) {
+          return runOnKernel(func);
+        })))
       signalPassFailure();
   }
 
