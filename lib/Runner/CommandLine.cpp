@@ -181,6 +181,11 @@ struct Options {
       claim("verify"),
       cl::desc("Compares each result with the fp64 token loop"),
       cl::cat(category)};
+  cl::opt<bool> roundingModel{
+      claim("rounding-model"),
+      cl::desc("With --verify: shows what the roundings of products err by "
+               "themselves, also where every result is right"),
+      cl::cat(category)};
   cl::opt<bool> time{claim("time"),
                      cl::desc("Times further runs and counts tokens/s"),
                      cl::cat(category)};
@@ -226,10 +231,16 @@ std::optional<RunOptions> runner::parseCommandLine(int argc, char **argv) {
   bool chunkwise = options.lowering == "chunkwise";
   if (!chunkwise &&
       (options.chunk.getNumOccurrences() || options.mma.getNumOccurrences() ||
-       options.keepRounding || options.hoist)) {
-    llvm::errs() << "linattn-run: error: --chunk, --mma, --keep-rounding and "
-                    "--hoist belong to --lowering=chunkwise, got --lowering="
+       options.keepRounding || options.hoist || options.roundingModel)) {
+    llvm::errs() << "linattn-run: error: --chunk, --mma, --keep-rounding, "
+                    "--rounding-model and --hoist belong to "
+                    "--lowering=chunkwise, got --lowering="
                  << options.lowering << "\n";
+    return std::nullopt;
+  }
+  if (options.roundingModel && !options.verify) {
+    llvm::errs() << "linattn-run: error: --rounding-model stands beside "
+                    "--verify, which was not given\n";
     return std::nullopt;
   }
   int64_t chunk = result.target.chunk;
@@ -276,6 +287,7 @@ std::optional<RunOptions> runner::parseCommandLine(int argc, char **argv) {
   result.target.keepRounding = options.keepRounding;
   result.target.hoist = options.hoist;
   result.verify = options.verify;
+  result.roundingModel = options.roundingModel;
   result.time = options.time;
   result.json = options.json;
   result.save = options.save;

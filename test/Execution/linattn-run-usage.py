@@ -45,7 +45,7 @@ refuse(packed, "--repeat=0", message="error: --repeat is at least 1, got 0")
 refuse(
     packed,
     "--mma=bf16",
-    message="error: --chunk, --mma, --keep-rounding and --hoist belong to "
+    message="error: --chunk, --mma, --keep-rounding, --rounding-model and --hoist belong to "
     "--lowering=chunkwise, got --lowering=serial",
 )
 refuse(

@@ -15,6 +15,8 @@ struct RunOptions {
   InputOptions inputs;
   Target target;
   bool verify = false;
+  /// With `verify`: the rounding model runs also where no result asks for it.
+  bool roundingModel = false;
   bool time = false;
   unsigned repeat = 5;
   /// A file, "-" for stdout, or "".
