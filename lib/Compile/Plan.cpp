@@ -163,6 +163,16 @@ std::optional<FuseConv> linattn::takeFuseConv(std::string &plan) {
   return fuse;
 }
 
+std::optional<StringRef> linattn::getPlanOption(StringRef plan,
+                                                StringRef name) {
+  SmallVector<StringRef> words;
+  llvm::SplitString(plan, words);
+  for (StringRef word : words)
+    if (auto [key, value] = word.split('='); key == name)
+      return value;
+  return std::nullopt;
+}
+
 llvm::Error linattn::setSize(CallSizes &sizes, StringRef text) {
   auto [name, value] = text.split('=');
   std::optional<int64_t> size = number(value);

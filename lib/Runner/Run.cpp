@@ -1,6 +1,7 @@
 //===- Run.cpp - compile, run, verify, time, save ---------------*- C++ -*-===//
 
 #include "linattn/Runner/Run.h"
+#include "linattn/Compile/Compile.h"
 #include "linattn/Runner/Npy.h"
 #include "linattn/Runner/Progress.h"
 
@@ -254,9 +255,8 @@ private:
     }
     // It takes longer than all the rest, and what keeps the plain promise needs
     // no other.
-    bool keepsPromise = llvm::all_of(report.comparisons, [](const auto &c) {
-      return c.ok();
-    });
+    bool keepsPromise =
+        llvm::all_of(report.comparisons, [](const auto &c) { return c.ok(); });
     if (!productsRound() || (keepsPromise && !options.roundingModel))
       return llvm::Error::success();
     return compareWithModel();
@@ -272,6 +272,7 @@ private:
     target.device = "cpu";
     target.precision = "fp64";
     target.keepRounding = true;
+    target.mma = getForcedMma();
     auto executor = makeExecutor(target);
     if (!executor)
       return executor.takeError();
@@ -328,14 +329,18 @@ private:
   /// Whether the chunk form rounds operands of products to 16 bits, on a device
   /// or on a CPU that is told to keep roundings.
   bool productsRound() const {
-    const Target &target = options.target;
-    if (target.lowering != "chunkwise")
+    if (options.target.lowering != "chunkwise")
       return false;
-    if (!target.mma.empty())
-      return target.mma == "bf16" || target.mma == "f16";
-    return llvm::any_of(signature.arguments, [](const Argument &argument) {
-      return is16Bit(argument.type);
-    });
+    std::string mma = getForcedMma();
+    return mma.empty() ? signature.productsRound
+                       : mma == "bf16" || mma == "f16";
+  }
+
+  /// What the command line, or the plan of a kernel, has products round to.
+  std::string getForcedMma() const {
+    return getPlanOption(options.target.plan, "mma")
+        .value_or(options.target.mma)
+        .str();
   }
 
   /// A device rounds as the region says.

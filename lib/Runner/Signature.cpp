@@ -1,7 +1,7 @@
 //===- Signature.cpp - what a function takes and gives ----------*- C++ -*-===//
 
 #include "linattn/Runner/Signature.h"
-#include "linattn/Dialect/LinAttn/IR/LinAttn.h"
+#include "linattn/Dialect/LinAttn/IR/Precision.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -395,6 +395,11 @@ llvm::Expected<Signature> runner::analyzeSignature(func::FuncOp function) {
   if (llvm::Error error = analyzeResults(function, signature))
     return error;
   signature.computesIn16Bit = computesIn16Bit(function);
+  function.walk([&](Operation *op) {
+    std::optional<MmaPrecision> mma = getMmaPrecision(op);
+    signature.productsRound |=
+        mma == MmaPrecision::BF16 || mma == MmaPrecision::F16;
+  });
   return signature;
 }
 

@@ -100,6 +100,9 @@ enum class FuseConv { None = 0, All = 1, Columns = 2 };
 /// Takes fuse-conv, the option that token-serial kernels have too, out of a
 /// plan: none where it is to be chosen.
 std::optional<FuseConv> takeFuseConv(std::string &plan);
+/// The value of an option of a plan, where it is given.
+std::optional<llvm::StringRef> getPlanOption(llvm::StringRef plan,
+                                             llvm::StringRef name);
 
 /// Takes "B=1" (or N) or "T=8192"; an error that names what it is not.
 llvm::Error setSize(CallSizes &sizes, llvm::StringRef text);

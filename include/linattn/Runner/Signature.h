@@ -119,6 +119,9 @@ struct Signature {
   llvm::StringMap<std::string> aliases;
   /// 16-bit values are computed inside, not only loaded and returned.
   bool computesIn16Bit = false;
+  /// The chunk form of some operation rounds operands of products to 16 bits,
+  /// if nothing else is forced.
+  bool productsRound = false;
 
   const Argument *find(llvm::StringRef name) const;
   llvm::StringRef canonicalName(llvm::StringRef dimension) const;

@@ -53,29 +53,42 @@ TileEmitter::TwoFloat TileEmitter::prefix(Value gate, int64_t position) {
   SmallVector<Value> lanes = llvm::map_to_vector(
       getDecays(gate), [&](Value decay) { return decayLanes(decay); });
   bool whole = position == int64_t(lanes.size());
+  auto plus = [&](Value a, Value b) -> Value {
+    return arith::AddFOp::create(builder, loc, a, b);
+  };
+  auto minus = [&](Value a, Value b) -> Value {
+    return arith::SubFOp::create(builder, loc, a, b);
+  };
+  // The sum of two numbers and what its rounding takes from it.
+  auto sumOfTwo = [&](TwoFloat a, Value b) -> TwoFloat {
+    Value sum = plus(a.sum, b);
+    Value taken = minus(sum, a.sum);
+    Value lost = plus(minus(a.sum, minus(sum, taken)), minus(b, taken));
+    return {sum, a.error ? plus(a.error, lost) : lost};
+  };
   auto sumOf = [&](ArrayRef<Value> values) {
-    Value sum = values[0];
+    TwoFloat sum{values[0], nullptr};
     for (Value value : values.drop_front())
-      sum = arith::AddFOp::create(builder, loc, sum, value);
+      sum = sumOfTwo(sum, value);
     return sum;
   };
-  Value all = sumOf(lanes);
-  auto scan = tile::ScanOp::create(builder, loc, all.getType(), all.getType(),
-                                   all, /*exclusive=*/!whole);
-  TwoFloat sums{scan.getSum(), scan.getError()};
+  auto scan = [&](Value values) {
+    return tile::ScanOp::create(builder, loc, values.getType(),
+                                values.getType(), values,
+                                /*exclusive=*/!whole);
+  };
+  TwoFloat all = sumOf(lanes);
+  tile::ScanOp scanned = scan(all.sum);
+  TwoFloat sums{scanned.getSum(), scanned.getError()};
+  // A slow decay beside a strong one of the same token.
+  if (all.error)
+    sums.error = plus(sums.error, scan(all.error).getSum());
   if (position > 0 && !whole) {
-    // The first decays of the token itself, and what this sum loses.
-    auto plus = [&](Value a, Value b) -> Value {
-      return arith::AddFOp::create(builder, loc, a, b);
-    };
-    auto minus = [&](Value a, Value b) -> Value {
-      return arith::SubFOp::create(builder, loc, a, b);
-    };
-    Value own = sumOf(ArrayRef(lanes).take_front(position));
-    Value sum = plus(sums.sum, own);
-    Value taken = minus(sum, sums.sum);
-    Value lost = plus(minus(sums.sum, minus(sum, taken)), minus(own, taken));
-    sums = {sum, plus(sums.error, lost)};
+    // The first decays of the token itself.
+    TwoFloat own = sumOf(ArrayRef(lanes).take_front(position));
+    sums = sumOfTwo(sums, own.sum);
+    if (own.error)
+      sums.error = plus(sums.error, own.error);
   }
   return known = sums;
 }

@@ -605,9 +605,12 @@ Value TileEmitter::makeScalar(Value value) {
 // Order
 //===----------------------------------------------------------------------===//
 
-/// Whether a matrix is read to make the value.
+/// Whether a matrix is read to make the value. Decays over K are one, also
+/// those that are the same for every token.
 static bool readsMatrix(ChunkedOp op, Value value) {
   Operation *inner = value.getDefiningOp();
+  if (auto scan = dyn_cast_or_null<DecayScanOp>(inner))
+    return scan.isVectorDecay() || readsMatrix(op, scan.getGate());
   if (isTokenTile(op, value))
     return tensorOf(value).getRank() == 2;
   if (!inner || inner->hasTrait<OpTrait::ConstantLike>() ||

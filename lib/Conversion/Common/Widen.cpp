@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "linattn/Conversion/Passes.h"
-#include "linattn/Dialect/LinAttn/IR/LinAttn.h"
+#include "linattn/Dialect/LinAttn/IR/Precision.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -28,21 +28,14 @@ static APFloat widen(APFloat value) {
   return value;
 }
 
-/// Notes the 16-bit type of the first operand that has one.
-template <typename OpTy>
-static void keepPrecision(OpTy op, ValueRange operands) {
+/// Notes what products round to, which the types of the operands say.
+template <typename OpTy> static void keepPrecision(OpTy op) {
   if (op.getPrecisionAttr())
     return;
-  for (Value operand : operands) {
-    Type element = getElementTypeOrSelf(operand.getType());
-    if (!element.isBF16() && !element.isF16())
-      continue;
-    op.setPrecisionAttr(PrecisionAttr::get(op.getContext(),
-                                           element.isBF16() ? MmaPrecision::BF16
-                                                            : MmaPrecision::F16,
-                                           MmaPrecision::F32));
-    return;
-  }
+  MmaPrecision mma = *getMmaPrecision(op);
+  if (mma != MmaPrecision::F32)
+    op.setPrecisionAttr(
+        PrecisionAttr::get(op.getContext(), mma, MmaPrecision::F32));
 }
 
 namespace {
@@ -54,10 +47,8 @@ struct WidenPass : linattn::impl::WidenBase<WidenPass> {
     // What chunks and tiles may round to follows from the types that go now.
     getOperation().walk([](Operation *op) {
       llvm::TypeSwitch<Operation *>(op)
-          .Case([](RecurrenceOp op) { keepPrecision(op, op.getTokens()); })
-          .Case<SoftmaxAttentionOp, DiffAttentionOp>([](auto op) {
-            keepPrecision(op, {op.getQuery(), op.getKey(), op.getValue()});
-          });
+          .Case<RecurrenceOp, SoftmaxAttentionOp, DiffAttentionOp>(
+              [](auto op) { keepPrecision(op); });
     });
     AttrTypeReplacer replacer;
     replacer.addReplacement([&](FloatType type) -> std::pair<Type, WalkResult> {

@@ -6,6 +6,7 @@
 
 #include "ChunkEmitter.h"
 
+#include "linattn/Dialect/LinAttn/IR/Precision.h"
 #include "linattn/Dialect/LinAttn/Transforms/ExpandSugar.h"
 #include "linattn/Dialect/LinAttn/Transforms/Normalize.h"
 #include "linattn/Dialect/LinAttn/Transforms/Passes.h"
@@ -25,21 +26,6 @@ namespace linattn {
 
 using namespace mlir;
 using namespace linattn;
-
-/// What matrix products round to: the attribute, else the 16-bit type of the
-/// first token operand that has one.
-static MmaPrecision getPrecision(RecurrenceOp op) {
-  if (auto attr = op.getPrecisionAttr())
-    return attr.getMma();
-  for (Value token : op.getTokens()) {
-    Type element = getElementTypeOrSelf(token.getType());
-    if (element.isBF16())
-      return MmaPrecision::BF16;
-    if (element.isF16())
-      return MmaPrecision::F16;
-  }
-  return MmaPrecision::F32;
-}
 
 /// The chunk to use: the one asked for, or the largest below it that divides
 /// the period of the snapshots.
@@ -111,7 +97,7 @@ static LogicalResult convert(RewriterBase &rewriter, RecurrenceOp op,
       tiler.map(arg, tiler.repeat(loc, param));
 
   ChunkEmitter emitter(*form, rewriter, tiler, *chunk,
-                       forced.value_or(getPrecision(op)), valid, states,
+                       forced.value_or(*getMmaPrecision(op)), valid, states,
                        separateEvents);
   FailureOr<SmallVector<Value>> finals = emitter.emit();
   SmallVector<Value> yielded;

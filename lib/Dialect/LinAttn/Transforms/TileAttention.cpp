@@ -6,6 +6,7 @@
 
 #include "TileRegionBuilder.h"
 
+#include "linattn/Dialect/LinAttn/IR/Precision.h"
 #include "linattn/Dialect/LinAttn/Transforms/Passes.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -49,7 +50,7 @@ public:
         tiles(rewriter, op.getLoc()) {
     Type element = getElementTypeOrSelf(op.getQuery().getType());
     tiles.compute = element.isF64() ? element : Type(rewriter.getF32Type());
-    tiles.precision = getPrecision();
+    tiles.precision = options.mma.value_or(*getMmaPrecision(op));
   }
 
   /// An operand of the tiled form, read at head `map` of h.
@@ -86,7 +87,6 @@ private:
     maps.push_back(AffineMap::get(1, 0, map));
     return operands.size() - 1;
   }
-  MmaPrecision getPrecision();
   Value emitScore(Value s, Value queryHead);
   /// Whether a row has seen no key, or only scores of -inf: [Q].
   Value sawNone(Value max) {
@@ -103,23 +103,6 @@ private:
   // Of the region that is being built.
   Value sequence, head_, firstQuery, firstKey, allowed;
 };
-
-/// What products round to: what is forced, the attribute, the 16-bit type of
-/// the inputs.
-template <typename OpTy> MmaPrecision AttentionTiler<OpTy>::getPrecision() {
-  if (options.mma)
-    return *options.mma;
-  if (auto attr = op.getPrecisionAttr())
-    return attr.getMma();
-  for (Value operand : {op.getQuery(), op.getKey(), op.getValue()}) {
-    Type element = getElementTypeOrSelf(operand.getType());
-    if (element.isBF16())
-      return MmaPrecision::BF16;
-    if (element.isF16())
-      return MmaPrecision::F16;
-  }
-  return MmaPrecision::F32;
-}
 
 /// The score region on a tile. A pair that is not allowed may have positions
 /// that a tensor from outside does not have: it reads place 0.

@@ -1,0 +1,53 @@
+// Steps that a generator of random recurrences found to go wrong, as small as they
+// get.
+!seq = tensor<?x?x1x16xf32>
+!num = tensor<?x?x1xf32>
+!mem = tensor<?x1x16x16xf32>
+!V = vector<16xf32>
+!S = !linattn.state<16x16xf32>
+
+// A strong and a slow decay of one token: their sum in f32 has lost the slow one.
+func.func @strong_and_slow(%q: !seq {linattn.name = "q"}, %k: !seq {linattn.name = "k"}, %v: !seq {linattn.name = "v"},
+    %g: !num {linattn.name = "g", linattn.sample = "log_gate"}, %h: !num {linattn.name = "h", linattn.sample = "log_gate"},
+    %s0: !mem {linattn.name = "s0"}) -> (!seq, !mem) {
+  %o, %sT = linattn.recurrence tokens(%q : !seq, %k : !seq, %v : !seq, %g : !num, %h : !num)
+      state(%s0 : !mem) -> (!seq, !mem) {
+  ^step(%qt: !V, %kt: !V, %vt: !V, %gt: f32, %ht: f32, %s: !S):
+    %s1 = linattn.decay %s, %gt : !S, f32
+    %s2 = linattn.write %s1, %kt, %vt : !S, !V, !V
+    %s3 = linattn.decay %s2, %ht : !S, f32
+    %ot = linattn.read %s3, %qt : !S, !V
+    linattn.yield %ot, %s3 : !V, !S
+  }
+  return %o, %sT : !seq, !mem
+}
+
+// A decay over K that is the same at every token, beside a delta rule.
+func.func @constant_decay_over_keys(%q: !seq {linattn.name = "q", linattn.sample = "unit_key"},
+    %k: !seq {linattn.name = "k", linattn.sample = "unit_key"}, %v: !seq {linattn.name = "v"},
+    %b: !num {linattn.name = "b", linattn.sample = "rate"}, %p: tensor<1x16xf32> {linattn.name = "p", linattn.sample = "log_gate"},
+    %s0: !mem {linattn.name = "s0"}) -> (!seq, !mem) {
+  %o, %sT = linattn.recurrence tokens(%q : !seq, %k : !seq, %v : !seq, %b : !num) params(%p : tensor<1x16xf32>)
+      state(%s0 : !mem) -> (!seq, !mem) {
+  ^step(%qt: !V, %kt: !V, %vt: !V, %bt: f32, %pt: !V, %s: !S):
+    %s1 = linattn.decay %s, %pt : !S, !V
+    %s2 = linattn.delta_update %s1, %kt, %vt, %bt : !S, !V, !V, f32
+    %ot = linattn.read %s2, %qt : !S, !V
+    linattn.yield %ot, %s2 : !V, !S
+  }
+  return %o, %sT : !seq, !mem
+}
+
+// All types are f32, and products are told to round.
+func.func @told_to_round(%q: !seq {linattn.name = "q"}, %k: !seq {linattn.name = "k"}, %v: !seq {linattn.name = "v"},
+    %g: !num {linattn.name = "g", linattn.sample = "log_gate"}, %s0: !mem {linattn.name = "s0"}) -> (!seq, !mem) {
+  %o, %sT = linattn.recurrence tokens(%q : !seq, %k : !seq, %v : !seq, %g : !num)
+      state(%s0 : !mem) precision(#linattn.precision<mma = bf16, solve = f32>) -> (!seq, !mem) {
+  ^step(%qt: !V, %kt: !V, %vt: !V, %gt: f32, %s: !S):
+    %s1 = linattn.decay %s, %gt : !S, f32
+    %s2 = linattn.write %s1, %kt, %vt : !S, !V, !V
+    %ot = linattn.read %s2, %qt : !S, !V
+    linattn.yield %ot, %s2 : !V, !S
+  }
+  return %o, %sT : !seq, !mem
+}
