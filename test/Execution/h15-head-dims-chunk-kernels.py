@@ -21,6 +21,9 @@ PADDED = [
     # Tiles of 32 rows for chunks of 16 tokens, with a token of the next one.
     ("gla", 64, 32, None, ["--plan=chunk=16 column-parts=2 segments=2"]),
     ("gated_deltanet", 48, 32, None, ["--plan=column-parts=2"]),
+    # Keys of three tiles of rows, which do not divide over the warps, in two terms.
+    ("linear_attention", 48, 32, "f32", ["--mma=bf16x2", "--chunk=16"]),
+    ("gated_deltanet", 112, 64, "f32", ["--mma=bf16x2"]),
 ]
 
 runs = []

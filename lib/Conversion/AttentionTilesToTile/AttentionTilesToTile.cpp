@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Common/TileKernel.h"
 #include "AttentionKernel.h"
 #include "ColumnParts.h"
 #include "FoldScales.h"
@@ -125,6 +126,8 @@ struct AttentionTilesToTilePass
     }
     module->setAttr(kKernelAttr, signature->describe(describe(
                                      *signature, func.getName(), op, *plan)));
+    if (failed(verifyLayouts(module, op)))
+      return failure();
     func.erase();
     ++numKernels;
     return success();

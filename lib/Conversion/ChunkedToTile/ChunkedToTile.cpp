@@ -202,6 +202,8 @@ struct ChunkedToTilePass : linattn::impl::ChunkedToTileBase<ChunkedToTilePass> {
     module->setAttr(kKernelAttr,
                     signature->describe(describe(*signature, func.getName(), op,
                                                  *plans, workspace)));
+    if (failed(verifyLayouts(module, op)))
+      return failure();
     func.erase();
     ++numKernels;
     return success();

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TensorEncoding.h"
 
 using namespace mlir;
 using namespace linattn;
@@ -42,4 +43,36 @@ Value linattn::makeConstantState(OpBuilder &builder, Location loc,
       builder, loc,
       builder.getF32FloatAttr(signature.getConstant(state).getValueAsDouble()));
   return tensor::SplatOp::create(builder, loc, filler, type);
+}
+
+LogicalResult linattn::verifyLayouts(gpu::GPUModuleOp module, Operation *op) {
+  auto verify = [&](Type type, Operation *holder) -> LogicalResult {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    auto layout =
+        tensor
+            ? dyn_cast_or_null<VerifiableTensorEncoding>(tensor.getEncoding())
+            : VerifiableTensorEncoding();
+    if (!layout)
+      return success();
+    return layout.verifyEncoding(
+        tensor.getShape(), tensor.getElementType(), [&]() {
+          InFlightDiagnostic error =
+              op->emitOpError("is not lowered to tiles: the token-serial "
+                              "kernel runs it; ");
+          error.attachNote(holder->getLoc())
+              << "in '" << holder->getName() << "' of type " << type;
+          return error;
+        });
+  };
+  WalkResult result = module.walk([&](Operation *inner) {
+    for (Type type : inner->getResultTypes())
+      if (failed(verify(type, inner)))
+        return WalkResult::interrupt();
+    for (Region &region : inner->getRegions())
+      for (Type type : region.getArgumentTypes())
+        if (failed(verify(type, inner)))
+          return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
 }

@@ -25,6 +25,12 @@ mlir::Value makeConstantState(mlir::OpBuilder &builder, mlir::Location loc,
                               const KernelSignature &signature,
                               mlir::Value state, mlir::RankedTensorType type);
 
+/// An error at `op` if the shape of some value has no such layout. Types made
+/// by passes are verified in builds with assertions alone, and a layout that
+/// does not divide leaves elements that no thread holds.
+mlir::LogicalResult verifyLayouts(mlir::gpu::GPUModuleOp module,
+                                  mlir::Operation *op);
+
 } // namespace linattn
 
 #endif // LINATTN_CONVERSION_COMMON_TILEKERNEL_H

@@ -689,16 +689,17 @@ void ChunkEmitter::updateState(unsigned number) {
     }
     SmallVector<Value> terms = roundOperand(
         builder, loc, keys, getElementTypeOrSelf(keys.getType()), precision);
-    if (terms.size() == 1 && terms[0] != keys) {
-      // Transposed in 16 bits; the product finds it rounded.
-      Value narrow = transposeMatrix(builder, loc, terms[0]);
-      auto type = cast<RankedTensorType>(narrow.getType());
-      keys = arith::ExtFOp::create(builder, loc, type.clone(state.element),
-                                   narrow);
-    } else {
-      keys = transposeMatrix(builder, loc, keys);
+    // Transposed after it was rounded: half the bytes, and rows are tokens.
+    bool rounds = terms[0] != keys;
+    for (Value &term : terms)
+      term = transposeMatrix(builder, loc, term);
+    if (!rounds) {
+      next = product(terms[0], update, next);
+      continue;
     }
-    next = product(keys, update, next);
+    SmallVector<Value> right =
+        roundOperand(builder, loc, update, state.element, precision);
+    next = roundedProduct(builder, loc, terms, right, next);
   }
   finalStates[number] = next;
 }

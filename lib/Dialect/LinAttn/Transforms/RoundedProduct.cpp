@@ -65,6 +65,11 @@ Value linattn::roundedProduct(OpBuilder &builder, Location loc, Value a,
   Type compute = getElementTypeOrSelf(outs.getType());
   SmallVector<Value> left = roundOperand(builder, loc, a, compute, precision);
   SmallVector<Value> right = roundOperand(builder, loc, b, compute, precision);
+  return roundedProduct(builder, loc, left, right, outs);
+}
+
+Value linattn::roundedProduct(OpBuilder &builder, Location loc, ValueRange left,
+                              ValueRange right, Value outs) {
   for (auto [i, x] : llvm::enumerate(left))
     for (auto [j, y] : llvm::enumerate(right))
       // The product of both second terms is below the sum's rounding.

@@ -28,6 +28,11 @@ mlir::Value roundedProduct(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value a, mlir::Value b, mlir::Value outs,
                            MmaPrecision precision);
 
+/// The same of operands that are rounded: their terms, the larger first.
+mlir::Value roundedProduct(mlir::OpBuilder &builder, mlir::Location loc,
+                           mlir::ValueRange left, mlir::ValueRange right,
+                           mlir::Value outs);
+
 } // namespace linattn
 
 #endif // LINATTN_DIALECT_LINATTN_TRANSFORMS_ROUNDEDPRODUCT_H
