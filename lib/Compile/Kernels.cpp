@@ -1,5 +1,6 @@
 //===- Kernels.cpp - functions to PTX -------------------------------------===//
 
+#include "ChoosePlan.h"
 #include "FusedConvolutions.h"
 #include "Stages.h"
 
@@ -74,20 +75,6 @@ makeTiles(ModuleOp isolated, const KernelOptions &options, StringRef plan) {
   return copy;
 }
 
-/// A plan, and what it leaves open as another one has it.
-static std::string complete(StringRef plan, StringRef other) {
-  SmallVector<StringRef> words, others;
-  llvm::SplitString(plan, words);
-  llvm::SplitString(other, others);
-  std::string result = plan.str();
-  for (StringRef word : others)
-    if (llvm::none_of(words, [&](StringRef given) {
-          return given.split('=').first == word.split('=').first;
-        }))
-      result += (" " + word).str();
-  return result;
-}
-
 /// Says what else to add to a plan that there is no kernel by, if that helps.
 static void suggestPlan(ModuleOp isolated, const KernelOptions &options) {
   std::optional<std::string> found;
@@ -95,7 +82,7 @@ static void suggestPlan(ModuleOp isolated, const KernelOptions &options) {
     ScopedDiagnosticHandler quiet(isolated.getContext(),
                                   [](Diagnostic &) { return success(); });
     for (StringRef other : choosePlans(isolated, options)) {
-      std::string plan = complete(options.plan, other);
+      std::string plan = completePlan(options.plan, other);
       if (plan == options.plan || !makeTiles(isolated, options, plan))
         continue;
       found = plan;
@@ -118,19 +105,7 @@ static OwningOpRef<ModuleOp> makeTiles(ModuleOp isolated,
     isolated->emitError() << llvm::toString(std::move(error));
     return {};
   }
-  if (!options.plan.empty() && !attention) {
-    OwningOpRef<ModuleOp> tiles = makeTiles(isolated, options, options.plan);
-    if (!tiles)
-      suggestPlan(isolated, options);
-    return tiles;
-  }
-  std::vector<std::string> plans = choosePlans(isolated, options);
-  if (!options.plan.empty()) {
-    for (std::string &plan : plans)
-      plan = complete(options.plan, plan);
-    plans.insert(plans.begin(), options.plan);
-    plans.erase(std::unique(plans.begin(), plans.end()), plans.end());
-  }
+  std::vector<std::string> plans = listPlans(isolated, options);
   {
     // What goes wrong under the last plan is reported.
     ScopedDiagnosticHandler quiet(isolated.getContext(),
@@ -139,7 +114,16 @@ static OwningOpRef<ModuleOp> makeTiles(ModuleOp isolated,
       if (OwningOpRef<ModuleOp> tiles = makeTiles(isolated, options, plan))
         return tiles;
   }
-  return makeTiles(isolated, options, plans.back());
+  OwningOpRef<ModuleOp> tiles = makeTiles(isolated, options, plans.back());
+  if (!tiles && !options.plan.empty() && !attention)
+    suggestPlan(isolated, options);
+  return tiles;
+}
+
+LogicalResult linattn::checkTiles(ModuleOp isolated,
+                                  const KernelOptions &options) {
+  OwningOpRef<ModuleOp> tiles = makeTiles(isolated, options);
+  return success(bool(tiles));
 }
 
 /// A module with what is to become code: of kernels on tiles in the text, of
