@@ -1,6 +1,7 @@
 # What the cost model chooses (docs/Plans.md) for sizes that are told, static in the
 # types, or unknown. (That it has at most 20 numbers is asserted where it stands.)
 # RUN: %python %s %examples linattn-compile %t
+import json
 import pathlib
 import subprocess
 import sys
@@ -118,3 +119,34 @@ refused(
 # It writes nothing, so that it makes no folder.
 subprocess.run([tool, str(static), "--target=sm_90a", "--print-plans", "-o", str(folder / "none")], check=True)
 assert not (folder / "none").exists()
+
+# Parts of columns that stand in docs/Plans.md, of operands of 256 bytes a row or more.
+def parts(operator, K, plan, dtype=None):
+    source = folder / f"{operator}_parts.mlir"
+    source.write_text(resize((examples / f"{operator}.mlir").read_text(), K=K, V=64, heads=1, dtype=dtype))
+    command = [tool, str(source), "--target=sm_90a", "--no-cubin", f"--plan={plan}", "-o", str(folder)]
+    subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads((folder / f"{operator}.json").read_text())["plan"]["parts"]
+
+
+for operator, K, plan, expected, *dtype in [
+    ("gated_deltanet", 64, "chunk=16", 1, "f32"),
+    ("gated_deltanet", 128, "chunk=16", 2, "f32"),
+    ("gated_deltanet", 128, "stages=1", 1),
+    ("gated_deltanet", 192, "stages=1 chunk=16", 2),
+    ("gated_deltanet", 64, "chunk=16 mma=bf16x2", 1),
+    ("gated_deltanet", 128, "chunk=16 mma=bf16x2", 2),
+    ("gated_deltanet", 64, "column-parts=4", 4),
+    # A chain alone: chunks of 32 tokens, more than 16 keys.
+    ("simple_gla", 64, "stages=1", 2),
+    ("simple_gla", 64, "chunk=16", 1),
+    ("simple_gla", 16, "stages=1", 1),
+    # A decay over K in one kernel.
+    ("gla", 64, "split=0", 1),
+    ("gla", 64, "split=1 column-parts=2", 2),
+]:
+    assert parts(operator, K, plan, *dtype) == expected, (operator, K, plan, dtype)
+refused(
+    1, "a decay over K has one part of columns, got 2",
+    "--target=sm_90a", "--plan=split=0 column-parts=2", source=folder / "gla_parts.mlir",
+)
