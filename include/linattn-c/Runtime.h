@@ -153,7 +153,10 @@ typedef struct {
 /** Checks every operand, then launches on `stream` (a CUstream; NULL is the
  * default one) in the current context, or in the primary one of device 0. Does
  * not wait. A result that is `in_place` is the argument; its entry of `results`
- * is not read. Without a workspace the call allocates one in the order of the
+ * is not read. What is written (other results, arguments that are updated in
+ * place, the workspace) shares no byte with another operand: a final state has
+ * other memory than the initial one; views of one buffer may interleave.
+ * Without a workspace the call allocates one in the order of the
  * stream; with one (or where none is needed) it may be captured in a graph,
  * once a call before it has loaded the code. */
 LINATTN_API linattn_status linattn_call(

@@ -96,7 +96,9 @@ std::string linattn::makeCHeader(func::FuncOp func) {
       os << separator << "\n    linattn_memref1 *sizes /* out, int64_t */";
     os << ");\n";
   };
-  os << "\n/* Inputs, then the memory of each result. */\n";
+  os << "\n/* Inputs, then the memory of each result, which shares no byte "
+        "with "
+        "an\n * input or another result: nothing checks that. */\n";
   SmallVector<Parameter> all(inputs);
   all.append(results);
   declare(("_mlir_ciface_" + func.getName()).str(), all, false);

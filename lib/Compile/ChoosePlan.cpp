@@ -1,6 +1,7 @@
 //===- ChoosePlan.cpp - plans of a function, the best first ---------------===//
 
-#include "linattn/Compile/CostModel.h"
+#include "ChoosePlan.h"
+
 #include "linattn/Dialect/LinAttn/Transforms/Passes.h"
 #include "linattn/Dialect/LinAttn/Transforms/Transitions.h"
 #include "linattn/Target/Devices.h"
@@ -10,7 +11,6 @@
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace linattn;
@@ -102,26 +102,27 @@ static SmallVector<std::string> makeDecodePlans(ModuleOp isolated) {
 // Recurrences
 //===----------------------------------------------------------------------===//
 
-/// Sizes that the types say, where nothing is known of the calls.
-static CallSizes findSizes(RecurrenceOp op, CallSizes sizes) {
+/// Sizes that the types say, then those that are told of the calls.
+static CallSizes findSizes(RecurrenceOp op, CallSizes told) {
   auto known = [](int64_t size) {
     return ShapedType::isDynamic(size) ? 0 : size;
   };
   auto token = cast<RankedTensorType>(op.getTokens()[0].getType());
-  if (!sizes.sequences) {
-    auto offsets = op.isPacked()
-                       ? cast<RankedTensorType>(op.getSeqlens().getType())
-                       : RankedTensorType();
-    sizes.sequences = !offsets                  ? known(token.getDimSize(0))
-                      : offsets.isDynamicDim(0) ? 0
-                                                : offsets.getDimSize(0) - 1;
-  }
-  if (!sizes.tokens) {
-    sizes.tokens = known(token.getDimSize(op.getHeadDim() - 1));
-    if (op.isPacked())
-      sizes.tokens =
-          sizes.sequences ? llvm::divideCeil(sizes.tokens, sizes.sequences) : 0;
-  }
+  auto offsets = op.isPacked()
+                     ? cast<RankedTensorType>(op.getSeqlens().getType())
+                     : RankedTensorType();
+  CallSizes sizes;
+  sizes.sequences = !offsets                  ? known(token.getDimSize(0))
+                    : offsets.isDynamicDim(0) ? 0
+                                              : offsets.getDimSize(0) - 1;
+  if (!sizes.sequences)
+    sizes.sequences = told.sequences;
+  sizes.tokens = known(token.getDimSize(op.getHeadDim() - 1));
+  if (op.isPacked())
+    sizes.tokens =
+        sizes.sequences ? llvm::divideCeil(sizes.tokens, sizes.sequences) : 0;
+  if (!sizes.tokens)
+    sizes.tokens = told.tokens;
   return sizes;
 }
 
@@ -211,23 +212,11 @@ static int64_t countMultiprocessors(StringRef chip) {
       .Default(48);
 }
 
-namespace {
-/// What is to be planned, and what is known of it.
-struct Problem {
-  /// The plans without a model, from fast to small.
-  ArrayRef<StringLiteral> usual = kPlans;
-  /// An option that all of them begin with, if any.
-  std::string chunk;
-  std::optional<ChunkWork> work;
-  CallSizes sizes;
-  CostDevice device;
-
-  bool knowsSizes() const { return sizes.sequences || sizes.tokens; }
-};
-} // namespace
-
-static Problem findProblem(ModuleOp isolated, const KernelOptions &options) {
-  Problem problem;
+PlanProblem linattn::findPlanProblem(ModuleOp isolated,
+                                     const KernelOptions &options,
+                                     bool isPlanned) {
+  PlanProblem problem;
+  problem.usual = kPlans;
   OwningOpRef<ModuleOp> inlined =
       runQuietly(isolated, [](OpPassManager &passes) {
         passes.addPass(createInlinerPass());
@@ -239,7 +228,7 @@ static Problem findProblem(ModuleOp isolated, const KernelOptions &options) {
   OwningOpRef<ModuleOp> chunks = makeChunks(*inlined, options.chunk, options);
   if (!chunks)
     return problem;
-  int64_t weight = options.chunk == kDefaultChunk
+  int64_t weight = options.chunk == kDefaultChunk && !isPlanned
                        ? getWeight(findOnly<ChunkedOp>(*chunks))
                        : 1;
   if (weight > 1) {
@@ -254,72 +243,46 @@ static Problem findProblem(ModuleOp isolated, const KernelOptions &options) {
   if (!chunks)
     return problem;
   problem.work = ChunkWork(findOnly<ChunkedOp>(*chunks));
-  if (problem.knowsSizes())
+  if (problem.knowsSizes() || isPlanned)
     findSegments(*inlined, *problem.work);
   return problem;
 }
 
-/// A plan as --plan has it.
-static std::string join(std::initializer_list<StringRef> parts) {
+std::string linattn::joinPlan(std::initializer_list<StringRef> parts) {
   SmallVector<StringRef> some;
   llvm::copy_if(parts, std::back_inserter(some),
                 [](StringRef part) { return !part.empty(); });
   return llvm::join(some, " ");
 }
 
+std::string linattn::completePlan(StringRef plan, StringRef other) {
+  SmallVector<StringRef> words, others;
+  llvm::SplitString(plan, words);
+  llvm::SplitString(other, others);
+  std::string result = plan.str();
+  for (StringRef word : others)
+    if (llvm::none_of(words, [&](StringRef given) {
+          return given.split('=').first == word.split('=').first;
+        }))
+      result += (result.empty() ? "" : " ") + word.str();
+  return result;
+}
+
 static std::vector<std::string> chooseChunkPlans(ModuleOp isolated,
                                                  const KernelOptions &options) {
-  Problem problem = findProblem(isolated, options);
+  PlanProblem problem = findPlanProblem(isolated, options);
   std::vector<std::string> plans;
   // Where no size is known the default is as good as another choice.
   if (problem.work && problem.knowsSizes()) {
     std::string chosen = toPlan(
         choose(*problem.work, problem.sizes, problem.device), *problem.work);
     if (!chosen.empty())
-      plans = {join({problem.chunk, chosen}),
-               join({"stages=1", problem.chunk, chosen})};
+      plans = {joinPlan({problem.chunk, chosen}),
+               joinPlan({"stages=1", problem.chunk, chosen})};
   }
   for (StringRef plan : problem.usual)
     plans.push_back(plan.str());
   return plans;
-}
-
-/// How messages name a plan.
-static std::string quote(StringRef plan) {
-  return plan.empty() ? "the default plan" : ("'" + plan + "'").str();
-}
-
-void linattn::printPlans(ModuleOp isolated, const KernelOptions &options,
-                         llvm::raw_ostream &os) {
-  Problem problem = findProblem(isolated, options);
-  if (isAttention(isolated) || !problem.work) {
-    os << "  plans, from fast to small:\n";
-    for (const std::string &plan : choosePlans(isolated, options))
-      os << "    " << quote(plan) << "\n";
-    return;
-  }
-  const ChunkWork &work = *problem.work;
-  auto name = [&](const ChunkCandidate &candidate) {
-    return quote(join({problem.chunk, toPlan(candidate, work)}));
-  };
-  os << llvm::formatv(
-      "  a chunk of {0} tokens: {1:f2} Mflop off the chain, {2:f2} for the "
-      "next state; right operands of {3} KiB, {4} for the state; {5} thousand "
-      "elementwise results, {6} for the state; {7} KiB of tokens, {8} KiB "
-      "between kernels\n",
-      work.chunk, work.run.offChainFlops / 1e6, work.ends.offChainFlops / 1e6,
-      work.run.operandBytes / 1024, work.ends.operandBytes / 1024,
-      work.run.elements / 1e3, work.ends.elements / 1e3, work.tokenBytes / 1024,
-      work.scratchBytes / 1024);
-  os << llvm::formatv("  microseconds by the cost model, for {0} sequences of "
-                      "{1} tokens (0: not known), chosen {2}:\n",
-                      problem.sizes.sequences, problem.sizes.tokens,
-                      name(choose(work, problem.sizes, problem.device)));
-  for (const ChunkCandidate &candidate : getCandidates(work))
-    os << llvm::formatv(
-        "  {0,10:f1}  {1}\n",
-        estimate(work, candidate, problem.sizes, problem.device),
-        name(candidate));
 }
 
 std::vector<std::string> linattn::choosePlans(ModuleOp isolated,
@@ -331,5 +294,19 @@ std::vector<std::string> linattn::choosePlans(ModuleOp isolated,
     plans.push_back(std::move(plan));
   for (StringRef plan : kAttentionPlans)
     plans.push_back(plan.str());
+  return plans;
+}
+
+std::vector<std::string> linattn::listPlans(ModuleOp isolated,
+                                            const KernelOptions &options) {
+  if (!options.plan.empty() && !isAttention(isolated))
+    return {options.plan};
+  std::vector<std::string> plans = choosePlans(isolated, options);
+  if (!options.plan.empty()) {
+    for (std::string &plan : plans)
+      plan = completePlan(options.plan, plan);
+    plans.insert(plans.begin(), options.plan);
+    plans.erase(std::unique(plans.begin(), plans.end()), plans.end());
+  }
   return plans;
 }

@@ -183,7 +183,12 @@ CompileResult Compilation::run() {
   auto functions = selectFunctions(module, options);
   if (!functions)
     return badUsage(llvm::toString(functions.takeError()));
-  if (std::error_code error = makeFolder(options.folder))
+  if (options.printPlans && (isCPU() || options.lowering == "serial"))
+    return badUsage("--print-plans is of kernels in chunks, on a GPU, got " +
+                    Twine(isCPU() ? "--target=cpu" : "--lowering=serial"));
+  std::error_code error =
+      options.printPlans ? std::error_code() : makeFolder(options.folder);
+  if (error)
     return badUsage("-o names a folder for the files: cannot write into '" +
                     options.folder + "': " + error.message());
   if (!isCPU() && options.cubin && !options.printPlans) {
@@ -200,10 +205,12 @@ CompileResult Compilation::run() {
   for (StringRef name : *functions) {
     if (options.printPlans) {
       progress << name << ": " << options.target << "\n";
-      printPlans(*isolateFunction(module, name),
-                 {options.target, options.lowering, options.chunk, options.mma,
-                  options.plan, options.sizes},
-                 progress);
+      if (llvm::Error error =
+              printPlans(module, name,
+                         {options.target, options.lowering, options.chunk,
+                          options.mma, options.plan, options.sizes},
+                         progress))
+        allDone &= succeeded(fail(name, std::move(error)));
       continue;
     }
     auto start = std::chrono::steady_clock::now();

@@ -6,6 +6,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -263,15 +265,22 @@ private:
 };
 } // namespace
 
+CallSizes linattn::assumeSizes(CallSizes sizes, const ChunkWork &work,
+                               const CostDevice &device) {
+  if (!sizes.tokens)
+    sizes.tokens = kUnknownTokens;
+  if (!sizes.sequences)
+    sizes.sequences =
+        std::max<int64_t>(1, 4 * device.multiprocessors / work.heads);
+  return sizes;
+}
+
 double linattn::estimate(const ChunkWork &work, const ChunkCandidate &candidate,
                          CallSizes sizes, const CostDevice &device,
                          const CostConstants &constants) {
-  int64_t sequences = sizes.sequences, tokens = sizes.tokens;
-  if (!tokens)
-    tokens = kUnknownTokens;
-  if (!sequences)
-    sequences = std::max<int64_t>(1, 4 * device.multiprocessors / work.heads);
-  return Estimator(work, candidate, device, constants).run(sequences, tokens);
+  sizes = assumeSizes(sizes, work, device);
+  return Estimator(work, candidate, device, constants)
+      .run(sizes.sequences, sizes.tokens);
 }
 
 //===----------------------------------------------------------------------===//
@@ -279,19 +288,51 @@ double linattn::estimate(const ChunkWork &work, const ChunkCandidate &candidate,
 //===----------------------------------------------------------------------===//
 
 /// What --chunked-to-tile chooses where it is told nothing.
-static ChunkCandidate getDefault(const ChunkWork &work) {
+static ChunkCandidate getDefault(const ChunkWork &work,
+                                 std::optional<bool> split = {}) {
   ChunkCandidate result;
   result.slice =
       work.cuts
           ? std::min<int64_t>(
                 kSlice, llvm::PowerOf2Ceil(std::max(work.values, kRowTile)))
           : llvm::PowerOf2Ceil(std::max(work.values, kRowTile));
-  result.split = work.solves || work.overKeys;
-  bool wide = work.chunk >= 32 && !result.split && work.keys > kRowTile;
+  result.split = split.value_or(work.solves || work.overKeys);
+  bool wide = work.chunk >= 32 && !result.split && !work.overKeys &&
+              work.keys > kRowTile;
   // A row of the state, or of its operands, in the registers of a warp.
   if (work.keys * work.operandBytes > 256 && (result.split || !work.overKeys))
     wide = true;
   result.columnParts = wide ? 2 : 1;
+  return result;
+}
+
+ChunkCandidate linattn::toCandidate(StringRef plan, const ChunkWork &work,
+                                    std::string &unknown) {
+  SmallVector<StringRef> words;
+  llvm::SplitString(plan, words);
+  llvm::StringMap<int64_t> given;
+  for (StringRef word : words) {
+    auto [name, value] = word.split('=');
+    // Those of the chunk form are in the work.
+    if (name == "chunk" || name == "mma")
+      continue;
+    if (llvm::is_contained({"slice", "column-parts", "split", "segments"},
+                           name))
+      (void)value.getAsInteger(10, given[name]);
+    else
+      unknown += (unknown.empty() ? "" : " ") + word.str();
+  }
+  std::optional<bool> split;
+  if (given.count("split") && given["split"] >= 0)
+    split = given["split"] != 0;
+  ChunkCandidate result = getDefault(work, split);
+  if (int64_t slice = given.lookup("slice"))
+    result.slice = std::min<int64_t>(
+        slice, llvm::PowerOf2Ceil(std::max(work.values, kRowTile)));
+  if (int64_t parts = given.lookup("column-parts"))
+    result.columnParts = parts;
+  if (int64_t segments = given.lookup("segments"))
+    result.segments = segments;
   return result;
 }
 

@@ -1,5 +1,6 @@
 //===- Kernels.cpp - functions to PTX -------------------------------------===//
 
+#include "ChoosePlan.h"
 #include "FusedConvolutions.h"
 #include "Stages.h"
 
@@ -74,39 +75,60 @@ makeTiles(ModuleOp isolated, const KernelOptions &options, StringRef plan) {
   return copy;
 }
 
-/// A plan, and what it leaves open as another one has it.
-static std::string complete(StringRef plan, StringRef other) {
-  SmallVector<StringRef> words, others;
-  llvm::SplitString(plan, words);
-  llvm::SplitString(other, others);
-  std::string result = plan.str();
-  for (StringRef word : others)
-    if (llvm::none_of(words, [&](StringRef given) {
-          return given.split('=').first == word.split('=').first;
-        }))
-      result += (" " + word).str();
-  return result;
+/// The first of the chosen plans that there is a kernel by, with what `given`
+/// says instead.
+static std::optional<std::string>
+findPlan(ModuleOp isolated, const KernelOptions &options, StringRef given) {
+  ScopedDiagnosticHandler quiet(isolated.getContext(),
+                                [](Diagnostic &) { return success(); });
+  KernelOptions open = options;
+  open.plan.clear();
+  for (StringRef other : choosePlans(isolated, open)) {
+    std::string plan = completePlan(given, other);
+    if (plan != options.plan && makeTiles(isolated, options, plan))
+      return plan;
+  }
+  return std::nullopt;
 }
 
-/// Says what else to add to a plan that there is no kernel by, if that helps.
+/// Says what else to add to a plan that there is no kernel by, or what to leave
+/// out of it, if that helps.
 static void suggestPlan(ModuleOp isolated, const KernelOptions &options) {
-  std::optional<std::string> found;
-  {
-    ScopedDiagnosticHandler quiet(isolated.getContext(),
-                                  [](Diagnostic &) { return success(); });
-    for (StringRef other : choosePlans(isolated, options)) {
-      std::string plan = complete(options.plan, other);
-      if (plan == options.plan || !makeTiles(isolated, options, plan))
+  std::string without;
+  std::optional<std::string> found = findPlan(isolated, options, options.plan);
+  if (!found) {
+    // Other plans are no help where there is none at all.
+    found = findPlan(isolated, options, "");
+    if (!found)
+      return;
+    SmallVector<StringRef> words;
+    llvm::SplitString(options.plan, words);
+    without = options.plan;
+    for (StringRef word : words) {
+      SmallVector<StringRef> others(words);
+      llvm::erase(others, word);
+      if (others.empty())
+        continue;
+      auto plan = findPlan(isolated, options, llvm::join(others, " "));
+      if (!plan)
         continue;
       found = plan;
+      without = word.str();
       break;
     }
   }
-  if (!found)
-    return;
   Location loc = isolated.getLoc();
-  isolated.walk([&](RecurrenceOp op) { loc = op.getLoc(); });
-  emitRemark(loc) << "there is a kernel by the plan '" << *found << "'";
+  isolated.walk([&](Operation *op) {
+    if (isa<RecurrenceOp, SoftmaxAttentionOp, DiffAttentionOp>(op))
+      loc = op->getLoc();
+  });
+  InFlightDiagnostic remark = emitRemark(loc) << "there is a kernel by ";
+  if (found->empty())
+    remark << "the default plan";
+  else
+    remark << "the plan '" << *found << "'";
+  if (!without.empty())
+    remark << ", without '" << without << "'";
 }
 
 /// The same under the given plan, or under the first that fits the device.
@@ -118,19 +140,7 @@ static OwningOpRef<ModuleOp> makeTiles(ModuleOp isolated,
     isolated->emitError() << llvm::toString(std::move(error));
     return {};
   }
-  if (!options.plan.empty() && !attention) {
-    OwningOpRef<ModuleOp> tiles = makeTiles(isolated, options, options.plan);
-    if (!tiles)
-      suggestPlan(isolated, options);
-    return tiles;
-  }
-  std::vector<std::string> plans = choosePlans(isolated, options);
-  if (!options.plan.empty()) {
-    for (std::string &plan : plans)
-      plan = complete(options.plan, plan);
-    plans.insert(plans.begin(), options.plan);
-    plans.erase(std::unique(plans.begin(), plans.end()), plans.end());
-  }
+  std::vector<std::string> plans = listPlans(isolated, options);
   {
     // What goes wrong under the last plan is reported.
     ScopedDiagnosticHandler quiet(isolated.getContext(),
@@ -139,7 +149,42 @@ static OwningOpRef<ModuleOp> makeTiles(ModuleOp isolated,
       if (OwningOpRef<ModuleOp> tiles = makeTiles(isolated, options, plan))
         return tiles;
   }
-  return makeTiles(isolated, options, plans.back());
+  OwningOpRef<ModuleOp> tiles = makeTiles(isolated, options, plans.back());
+  if (!tiles && !options.plan.empty())
+    suggestPlan(isolated, options);
+  return tiles;
+}
+
+LogicalResult linattn::checkTiles(ModuleOp isolated,
+                                  const KernelOptions &options) {
+  OwningOpRef<ModuleOp> tiles = makeTiles(isolated, options);
+  return success(bool(tiles));
+}
+
+/// Whether the function has a token-serial kernel.
+static bool hasSerialKernel(ModuleOp isolated, const KernelOptions &options) {
+  ScopedDiagnosticHandler quiet(isolated.getContext(),
+                                [](Diagnostic &) { return success(); });
+  OwningOpRef<ModuleOp> copy(isolated.clone());
+  NVVMPipelineOptions pipeline;
+  pipeline.chip = options.chip;
+  PassManager passes(isolated.getContext());
+  buildSerialNVVMPipeline(passes, pipeline);
+  return succeeded(passes.run(*copy));
+}
+
+/// The function in chunks or tiles, where it has to be; else says what there is
+/// instead.
+static OwningOpRef<ModuleOp> needTiles(ModuleOp isolated,
+                                       const KernelOptions &options) {
+  OwningOpRef<ModuleOp> tiles = makeTiles(isolated, options);
+  if (!tiles && options.plan.empty() && !isAttention(isolated) &&
+      hasSerialKernel(isolated, options))
+    isolated.walk([&](RecurrenceOp op) {
+      emitRemark(op.getLoc())
+          << "there is a token-serial kernel (--lowering=serial, auto)";
+    });
+  return tiles;
 }
 
 /// A module with what is to become code: of kernels on tiles in the text, of
@@ -164,7 +209,7 @@ static OwningOpRef<ModuleOp> prepare(ModuleOp module, StringRef function,
   if (options.lowering == "chunkwise" ||
       (options.lowering == "auto" &&
        (isAttention(*isolated) || !options.plan.empty())))
-    return makeTiles(*isolated, options);
+    return needTiles(*isolated, options);
   if (options.lowering == "auto") {
     // The reasons against a chunk form are no errors here.
     ScopedDiagnosticHandler quiet(module.getContext(),

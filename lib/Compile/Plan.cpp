@@ -184,6 +184,13 @@ llvm::Error linattn::setSize(CallSizes &sizes, StringRef text) {
     return llvm::createStringError(
         llvm::inconvertibleErrorCode(),
         "size: " + name + " is a positive number, got '" + value + "'");
-  (name == "T" ? sizes.tokens : sizes.sequences) = *size;
+  int64_t &known = name == "T" ? sizes.tokens : sizes.sequences;
+  if (known && known != *size)
+    return llvm::createStringError(
+        llvm::inconvertibleErrorCode(),
+        (name == "T" ? "size: T is given once, got "
+                     : "size: B (or N) is given once, got ") +
+            Twine(known) + " and " + Twine(*size));
+  known = *size;
   return llvm::Error::success();
 }

@@ -136,7 +136,8 @@ std::string linattn::makeRuntimeHeader(const json::Object &description) {
   };
 
   if (!results.empty() && !arguments.empty()) {
-    os << "/* The shapes of the results; their memory is yours to give. */\n"
+    os << "/* The shapes of the results; their memory is yours to give, and no "
+          "other\n * operand's. */\n"
        << "static inline linattn_status " << name << "_results(\n    ";
     parameters(/*isConst=*/false);
     os << ") {\n";

@@ -35,6 +35,8 @@ static void addFloatExpansion(OpPassManager &pm) {
 
 /// Tensors to memory of the caller and scratch memory.
 static void addBufferization(OpPassManager &pm) {
+  // Of operations between those of the dialect, which may stand on tensors.
+  pm.addPass(createConvertElementwiseToLinalgPass());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
   bufferize.functionBoundaryTypeConversion =

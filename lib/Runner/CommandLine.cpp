@@ -3,6 +3,7 @@
 #include "linattn/Runner/CommandLine.h"
 #include "linattn/Compile/Compile.h"
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
+#include "linattn/Support/CommandLine.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/MLIRContext.h"
@@ -215,6 +216,12 @@ std::optional<RunOptions> runner::parseCommandLine(int argc, char **argv) {
   cl::HideUnrelatedOptions(category);
   if (!cl::ParseCommandLineOptions(argc, argv, kOverview, &llvm::errs()))
     return std::nullopt;
+  if (llvm::Error error =
+          checkGivenOnce(argc, argv, category, {"size", "input"})) {
+    llvm::errs() << "linattn-run: error: " << llvm::toString(std::move(error))
+                 << "\n";
+    return std::nullopt;
+  }
   RunOptions result;
   if (!parse(options.seed, result.inputs.samples.seed) ||
       !parse(options.seqlens, result.inputs.seqlens) ||

@@ -4,6 +4,7 @@
 #include "linattn/Runner/Npy.h"
 #include "linattn/Runner/Rows.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 
@@ -79,8 +80,11 @@ private:
       return usageError(
           "--input " + assignment +
           ": no argument has this name; there are: " + listArguments());
-    if (isSet(*argument))
-      return usageError("argument '" + name + "' is given twice");
+    auto [first, isNew] = paths.try_emplace(argument->index, path);
+    if (!isNew)
+      return usageError("--input: argument '" + argument->name +
+                        "' is given once, got '" + first->second + "' and '" +
+                        path + "'");
     llvm::Expected<Buffer> array = readNpy(path);
     if (!array)
       return array.takeError();
@@ -275,6 +279,7 @@ private:
   const Signature &signature;
   const InputOptions &options;
   Sizes sizes;
+  llvm::DenseMap<unsigned, StringRef> paths; ///< of files, by argument
   Inputs inputs;
 };
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "linattn/Runtime/Binding.h"
 #include "linattn/Runtime/Error.h"
+#include "linattn/Runtime/Overlap.h"
 
 #include <algorithm>
 #include <numeric>
@@ -302,15 +303,6 @@ void Binding::bindResults(const linattn_tensor *tensors, int32_t count) {
   if (count != int32_t(rules.size()))
     refuse(text("gives ", rules.size(), " results, got ", count));
   results.assign(tensors, tensors + count);
-  struct Memory {
-    const TensorDescription *rule;
-    const linattn_tensor *tensor;
-    bool written;
-  };
-  std::vector<Memory> all;
-  for (size_t i = 0; i < arguments.size(); ++i)
-    all.push_back({&description.arguments[i], &arguments[i],
-                   description.arguments[i].written});
   for (size_t i = 0; i < rules.size(); ++i) {
     if (rules[i].inPlace >= 0)
       continue;
@@ -322,22 +314,79 @@ void Binding::bindResults(const linattn_tensor *tensors, int32_t count) {
     checkLayout(rules[i], results[i]);
     checkShape(rules[i], results[i]);
     checkStrides(rules[i], results[i], /*written=*/true);
-    all.push_back({&rules[i], &results[i], true});
   }
-  // Views of one buffer may interleave; what begins at one address shares at
-  // least its first element.
+  checkMemory();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory that operands share
+//===----------------------------------------------------------------------===//
+
+/// "0x1000 to 0x10ff"
+static std::string toString(const Extent &extent, const void *data) {
+  auto base = reinterpret_cast<uint64_t>(data);
+  return text("0x", std::hex, base + extent.low, " to 0x",
+              base + extent.high - 1);
+}
+
+std::vector<Binding::Memory> Binding::listMemory() const {
+  std::vector<Memory> all;
+  auto add = [&](const TensorDescription &rule, const linattn_tensor &given,
+                 bool written) {
+    if (given.dtype != LINATTN_ABSENT && given.data && !isEmpty(given))
+      all.push_back({rule.name, given, *extentOf(given), written});
+  };
+  for (size_t i = 0; i < arguments.size(); ++i)
+    add(description.arguments[i], arguments[i],
+        description.arguments[i].written);
+  for (size_t i = 0; i < results.size(); ++i)
+    if (description.results[i].inPlace < 0)
+      add(description.results[i], results[i], /*written=*/true);
+  return all;
+}
+
+void Binding::checkMemory() const {
+  std::vector<Memory> all = listMemory();
   for (size_t i = 0; i < all.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
-      const linattn_tensor &a = *all[i].tensor, &b = *all[j].tensor;
-      if ((all[i].written || all[j].written) && a.data && a.data == b.data &&
-          a.dtype != LINATTN_ABSENT && b.dtype != LINATTN_ABSENT &&
-          !isEmpty(a) && !isEmpty(b)) {
-        bool later = all[i].written;
-        refuse(text("'", all[later ? i : j].rule->name,
-                    "' is written, so it has memory of its own, got that of '",
-                    all[later ? j : i].rule->name, "'"));
-      }
+      const Memory &a = all[all[i].written ? i : j];
+      const Memory &b = all[all[i].written ? j : i];
+      if (!a.written || !a.meets(b))
+        continue;
+      std::optional<bool> shared = shareMemory(a.tensor, b.tensor);
+      if (shared && !*shared)
+        continue;
+      std::string got =
+          text("'", b.name, "' (", ::toString(a.extent, a.tensor.data), " and ",
+               ::toString(b.extent, b.tensor.data), ")");
+      refuse(text(
+          "'", a.name, "' is written, so it has memory of its own, got ",
+          shared ? "that of " : "strides that do not say so beside ", got));
     }
+}
+
+void Binding::checkWorkspace(const linattn_workspace &given,
+                             size_t bytes) const {
+  auto address = reinterpret_cast<uint64_t>(given.data);
+  if (given.bytes < bytes)
+    refuse(text("the workspace has at least ", bytes, " bytes, got ",
+                given.bytes));
+  if (bytes == 0)
+    return;
+  if (!address || address % 256 != 0)
+    refuse(text("the workspace begins at a multiple of 256 bytes, got 0x",
+                std::hex, address));
+  auto size = int64_t(bytes);
+  linattn_tensor tensor =
+      linattn_make_tensor(given.data, LINATTN_U8, /*rank=*/1, &size);
+  Memory scratch = {"the workspace", tensor, {0, size}, /*written=*/true};
+  for (const Memory &each : listMemory())
+    if (scratch.meets(each) &&
+        shareMemory(scratch.tensor, each.tensor).value_or(true))
+      refuse(text("the workspace is written, so it has memory of its own, got "
+                  "that of '",
+                  each.name, "' (", ::toString(scratch.extent, given.data),
+                  " and ", ::toString(each.extent, each.tensor.data), ")"));
 }
 
 void Binding::checkPointers() const {

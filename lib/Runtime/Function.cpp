@@ -379,14 +379,7 @@ void Function::call(const linattn_tensor *arguments, int32_t numArguments,
   checkPlacement(driver, device, binding);
   size_t bytes = binding.layOutWorkspace();
   if (workspace) {
-    auto address = reinterpret_cast<uint64_t>(workspace->data);
-    if (workspace->bytes < bytes)
-      binding.refuse(text("the workspace has at least ", bytes, " bytes, got ",
-                          workspace->bytes));
-    if (bytes && (!address || address % 256 != 0))
-      binding.refuse(text("the workspace begins at a multiple of 256 bytes, "
-                          "got 0x",
-                          std::hex, address));
+    binding.checkWorkspace(*workspace, bytes);
     binding.bindWorkspace(workspace->data);
   }
   const LoadedCode &code = load(driver, device);

@@ -68,6 +68,14 @@ refuse(
 )
 refuse(packed, "--lowering=magic", message="error: nothing here runs --device=cpu")
 refuse(packed, "--precision=fp8", message="error: nothing here runs --device=cpu")
+# Given twice: two values, and neither is taken silently.
+refuse(packed, "--seed=1", "--seed", "2", message="error: --seed is given once, got '1' and '2'")
+refuse(packed, "--seqlens=0,4", "--seqlens=8", message="error: --seqlens is given once, got '0,4' and '8'")
+refuse(pool, "--slots", "0,1", "--slots=2", message="error: --slots is given once, got '0,1' and '2'")
+refuse(packed, "--plan=slice=32", "--plan=chunk=16", message="error: --plan is given once, got 'slice=32' and 'chunk=16'")
+refuse(packed, "--gates=none", "--gates=slow", message="error: --gates is given once, got 'none' and 'slow'")
+refuse(packed, "--verify", "--verify", message="error: --verify is given once, got no value and no value")
+refuse(packed, "--size=N=1", "--size=N=2", message="error: dimension N is 1 by --size, but 2 by --size")
 
 # The module.
 refuse("/nowhere.mlir", message="error: cannot open '/nowhere.mlir': No such file or directory\n")
@@ -127,7 +135,7 @@ q = save("q", np.zeros((4, 2, 8), np.float32))
 refuse(packed, "--input=q", message="error: --input takes ARGUMENT=FILE.npy, got 'q'")
 refuse(packed, f"--input=z={q}", message=": no argument has this name; there are: q, k, v, g, beta, s0, cu")
 refuse(packed, "--input=q=/nowhere.npy", message="error: /nowhere.npy: cannot be read: No such file or directory")
-refuse(packed, f"--input=q={q}", f"--input=q={q}", message="error: argument 'q' is given twice")
+refuse(packed, f"--input=q={q}", f"--input=q={q}", message=f"error: --input: argument 'q' is given once, got '{q}' and '{q}'")
 refuse(packed, f"--input=q={q}", "--size=T=5", message=f"error: dimension T is 5 by --size, but 4 by {q}")
 refuse(packed, f"--input=k={save('k', np.zeros((4, 2, 7), np.float32))}", message="error: dimension 2 of argument 'k' is 8, got 7 from ")
 refuse(packed, f"--input=k={save('k', np.zeros((4, 2)))}", message="error: argument 'k' has 3 dimension(s), got 2 (4x2) from ")

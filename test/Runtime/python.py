@@ -96,7 +96,31 @@ refused(
 record = np.zeros(g.shape, [("g", "f4"), ("flag", "i1")])
 refused("small: 'g' has strides that are multiples of its elements of 4 bytes, got [160, ",
         q, k, v, record["g"], beta, s0)
+
+# What is written shares no memory with another operand: a state in its own
+# memory, a part of it, two results in one.
+o, s = small(q, k, v, g, beta, s0)
+launches += 1
+refused("small: 'out_1' is written, so it has memory of its own, got that of 's0'",
+        q, k, v, g, beta, s0, out=(None, s0))
+both = np.zeros((2, *s0.shape[1:]), np.float32)
+refused("small: 'out_1' is written, so it has memory of its own, got that of 's0'",
+        q, k, v, g, beta, both.reshape(-1)[7 : 7 + s0.size].reshape(s0.shape), out=(None, both[1:]))
+refused("small: 'out_1' is written, so it has memory of its own, got that of 'out_0'",
+        q, k, v, g, beta, s0, out=(o, o.reshape(-1)[-s.size :].reshape(s.shape)))
 assert (folder / "log").read_text().count("cuLaunchKernelEx") == launches
+# Views that interleave share none: each has its values, what lies between keeps its.
+room = np.full((*o.shape[:-1], 3 * o.shape[-1]), 7, np.float32)
+state_room = np.full((*s.shape[:-1], 2 * s.shape[-1]), 7, np.float32)
+small(q, k, v, g, beta, s0, out=(room[..., :3], state_room[..., 3:]))
+assert np.array_equal(room[..., :3], o) and np.array_equal(state_room[..., 3:], s)
+assert np.all(room[..., 3:] == 7) and np.all(state_room[..., :3] == 7)
+halves = np.zeros((1, o.shape[1], 2, 2, 3), np.float32)
+small(q, k, v, g, beta, s0, out=(halves[:, :, :, 0], None))
+assert np.array_equal(halves[:, :, :, 0], o)
+small(q, k, halves[:, :, :, 0], g, beta, s0, out=(halves[:, :, :, 1], None))
+again, _ = small(q, k, o, g, beta, s0)
+assert np.array_equal(halves[:, :, :, 1], again) and np.array_equal(halves[:, :, :, 0], o)
 try:
     artifact["large"]
 except KeyError as error:
@@ -129,6 +153,28 @@ results = decode(**arrays)
 assert results[1] is arrays["pool"]
 changed = [bool(np.any(before[p] != arrays["pool"][p])) for p in range(P)]
 assert changed == [True, False, True, False], changed
+
+# The same on the device: the state's own memory, and one element of it.
+inputs = draw(1, 3)
+given, made = tensors.TensorArray(6), tensors.TensorArray(2)
+for i, x in enumerate(inputs):
+    copy = tensors.DeviceCopy(x, "f32")
+    copy.upload(0)
+    given.set(i, *copy.operand, copy)
+out = [tensors.DeviceCopy(np.empty_like(x), "f32") for x in (inputs[2], inputs[5])]
+made.set(0, *out[0].operand, out[0])
+address, *rest = given.alive[5].operand
+for place in (address, address + 4 * (inputs[5].size - 1), address - 4 * (inputs[5].size - 1)):
+    made.set(1, place, *rest, None)
+    status = library.library().linattn_call(
+        small._handle, given.array, 6, made.array, 2, None, None
+    )
+    assert status == 2
+    try:
+        library.check(status)
+    except runtime.LinattnError as error:
+        message = "small: 'out_1' is written, so it has memory of its own, got that of 's0' (0x"
+        assert str(error).startswith(message), error
 
 # With a workspace a call neither allocates nor waits, so that graphs capture it.
 inputs = draw(1, 3)

@@ -3,6 +3,7 @@
 #include "linattn/Compile/Cache.h"
 #include "linattn/Compile/Compile.h"
 #include "linattn/Compile/ReadModule.h"
+#include "linattn/Support/CommandLine.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/CommandLine.h"
@@ -85,6 +86,10 @@ int main(int argc, char **argv) {
           argc, argv, "linattn-compile: functions to code for a target\n",
           &llvm::errs()))
     return 2;
+  if (llvm::Error error = checkGivenOnce(argc, argv, category, {"size"})) {
+    llvm::errs() << "error: " << llvm::toString(std::move(error)) << "\n";
+    return 2;
+  }
 
   mlir::DialectRegistry registry;
   registerCompileDialects(registry);

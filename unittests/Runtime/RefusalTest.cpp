@@ -84,6 +84,11 @@ static std::string hex(void *data) {
   return text;
 }
 
+/// The first byte and the last one, as messages have them.
+static std::string span(size_t bytes, void *data) {
+  return hex(data) + " to " + hex(offset(data, int64_t(bytes) - 1));
+}
+
 TEST(RuntimeRefusesOperands) {
   useDevice();
   static float host[64];
@@ -222,18 +227,24 @@ TEST(RuntimeRefusesOperands) {
     Call call;
     call.results[0].data = call.pool.data;
     EXPECT_EQ(call.run(), "f: 'o' is written, so it has memory of its own, "
-                          "got that of 'pool'");
+                          "got that of 'pool' (" +
+                              span(call.o.bytes, call.pool.data) + " and " +
+                              span(call.pool.bytes, call.pool.data) + ")");
   }
   {
     Call call;
     call.arguments[S].data = call.o.data;
     EXPECT_EQ(call.run(), "f: 'o' is written, so it has memory of its own, "
-                          "got that of 's'");
+                          "got that of 's' (" +
+                              span(call.o.bytes, call.o.data) + " and " +
+                              span(call.s.bytes, call.o.data) + ")");
   }
   {
     Call call;
-    call.arguments[S].strides[0] = 1 << 20;
-    void *end = offset(call.s.data, (2 * (int64_t(1) << 20) + 8) * 4 - 1);
+    // Behind all memory there is.
+    int64_t stride = int64_t(1) << 40;
+    call.arguments[S].strides[0] = stride;
+    void *end = offset(call.s.data, (2 * stride + 8) * 4 - 1);
     EXPECT_EQ(call.run(), "f: 's' lies in device memory, got " +
                               hex(call.s.data) + " to " + hex(end) +
                               " of which the end does not");

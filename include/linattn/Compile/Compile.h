@@ -115,9 +115,11 @@ bool isAttention(mlir::ModuleOp isolated);
 std::vector<std::string> choosePlans(mlir::ModuleOp isolated,
                                      const KernelOptions &options);
 
-/// What each candidate would take by the cost model, for people.
-void printPlans(mlir::ModuleOp isolated, const KernelOptions &options,
-                llvm::raw_ostream &os);
+/// What each candidate, or the plan that is given, would take by the cost
+/// model, for people. What there is no kernel by is reported as compiling
+/// would.
+llvm::Error printPlans(mlir::ModuleOp module, llvm::StringRef function,
+                       const KernelOptions &options, llvm::raw_ostream &os);
 
 /// Lowers one function of `module`, or a gpu.module of kernels on tiles of that
 /// name, to PTX. What is wrong with it is reported as diagnostics.

@@ -99,6 +99,11 @@ struct CostDevice {
   int64_t multiprocessors = 132;
 };
 
+/// The sizes, and what is assumed where they are not known: a device that is
+/// full, by sequences of 4096 tokens.
+CallSizes assumeSizes(CallSizes sizes, const ChunkWork &work,
+                      const CostDevice &device);
+
 /// Microseconds.
 double estimate(const ChunkWork &work, const ChunkCandidate &candidate,
                 CallSizes sizes, const CostDevice &device,
@@ -108,11 +113,15 @@ double estimate(const ChunkWork &work, const ChunkCandidate &candidate,
 llvm::SmallVector<ChunkCandidate> getCandidates(const ChunkWork &work);
 
 /// The candidate that takes the least by the model, or the default if none is
-/// better by the margin. Where sizes are not known
-/// the device is taken to be full, by sequences of 4096 tokens.
+/// better by the margin.
 ChunkCandidate choose(const ChunkWork &work, CallSizes sizes,
                       const CostDevice &device,
                       const CostConstants &constants = {});
+
+/// The candidate that a plan makes, with the default where it is silent; adds
+/// what the model does not know to `unknown`.
+ChunkCandidate toCandidate(llvm::StringRef plan, const ChunkWork &work,
+                           std::string &unknown);
 
 /// The options of --plan that make it; empty for the default.
 std::string toPlan(const ChunkCandidate &candidate, const ChunkWork &work);

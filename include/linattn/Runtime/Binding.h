@@ -7,6 +7,12 @@
 
 namespace linattn::runtime {
 
+/// Bytes from the lowest element to behind the highest one, counted from a
+/// tensor's address.
+struct Extent {
+  int64_t low = 0, high = 0;
+};
+
 /// The operands of one call. Each step throws an Error that names the operand,
 /// the rule and what it got.
 class Binding {
@@ -28,6 +34,8 @@ public:
 
   /// Offsets of the scratch buffers, and their bytes together.
   size_t layOutWorkspace();
+  /// Checks that the caller's scratch memory has so many bytes of its own.
+  void checkWorkspace(const linattn_workspace &given, size_t bytes) const;
   void bindWorkspace(void *data) { workspace = static_cast<char *>(data); }
 
   int64_t evaluate(const Expr &expr) const;
@@ -48,6 +56,24 @@ private:
     std::string source; ///< the operand that gave it
   };
 
+  /// What an operand with elements takes.
+  struct Memory {
+    std::string name;
+    linattn_tensor tensor;
+    Extent extent;
+    bool written;
+
+    /// Whether the extents do; views of one buffer may interleave in them.
+    bool meets(const Memory &other) const {
+      auto base = reinterpret_cast<uint64_t>(tensor.data);
+      auto its = reinterpret_cast<uint64_t>(other.tensor.data);
+      return base + extent.low < its + other.extent.high &&
+             its + other.extent.low < base + extent.high;
+    }
+  };
+  std::vector<Memory> listMemory() const;
+  void checkMemory() const;
+
   void checkLayout(const TensorDescription &rule, const linattn_tensor &given);
   void checkStrides(const TensorDescription &rule, const linattn_tensor &given,
                     bool written) const;
@@ -67,11 +93,7 @@ private:
 
 /// "[2, 64, 16, 128]"
 std::string toString(const linattn_tensor &tensor);
-/// Bytes from the lowest to behind the highest element, and where the lowest
-/// is; nothing if that is beyond 2^63.
-struct Extent {
-  int64_t low = 0, high = 0;
-};
+/// Nothing if it is beyond 2^63.
 std::optional<Extent> extentOf(const linattn_tensor &tensor);
 bool isEmpty(const linattn_tensor &tensor);
 

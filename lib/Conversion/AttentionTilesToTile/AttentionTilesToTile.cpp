@@ -93,7 +93,8 @@ struct AttentionTilesToTilePass
 
   LogicalResult lower(func::FuncOp func) {
     for (auto op : llvm::to_vector(func.getOps<AttentionTilesOp>()))
-      sinkParameters(op);
+      if (failed(sinkParameters(op)))
+        return failure();
     FailureOr<KernelSignature> signature = KernelSignature::get(func);
     if (failed(signature))
       return failure();

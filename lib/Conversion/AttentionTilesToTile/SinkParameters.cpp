@@ -7,7 +7,8 @@
 //   exp(lq . lk)[h]   ->   exp(sum_d lq[h, d] lk[h, d])
 //
 // A sum over the last dimension of arguments is one over the columns of a tile;
-// other sums are written out, if they are short.
+// other sums are written out, if they are short. What has no such form is named
+// at the operation that has none.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,12 +35,25 @@ public:
   ElementBuilder(OpBuilder &builder, Location loc, int64_t rows)
       : builder(builder), loc(loc), rows(rows) {}
 
-  /// Null if it has no form here.
-  Value element(Value tensor, ArrayRef<Value> at);
+  /// Null if it has no form here; `user` reads it.
+  Value element(Value tensor, ArrayRef<Value> at, Operation *user);
+  /// Says why there was none.
+  LogicalResult refuse() const;
 
 private:
   using Get = llvm::function_ref<Value(OpOperand *operand)>;
 
+  /// Remembers the first reason, which is that of the innermost operation.
+  Value fail(Operation *op, const Twine &rule) {
+    if (!refused) {
+      refused = op;
+      reason = rule.str();
+    }
+    return {};
+  }
+  Value failOutside(Operation *user, Value number);
+  /// An elementwise operation on other operands, of `size` elements.
+  Value clone(Operation *op, ValueRange operands, int64_t size);
   Value fill(Value number);
   Value constant(Attribute number, RankedTensorType like);
   Value sumOfColumns(Value columns);
@@ -47,7 +61,10 @@ private:
   /// The indices of an operand; none if they are no dimensions.
   FailureOr<SmallVector<Value>> indicesOf(AffineMap map, ArrayRef<Value> dims);
   /// A value of the body of `op`, each argument made by `get`.
-  Value evaluate(linalg::LinalgOp op, Value value, int64_t size, Get get);
+  /// It is read by `user`.
+  Value evaluate(linalg::LinalgOp op, Value value, Operation *user,
+                 int64_t size, Get get);
+  Value row(Value tensor, ArrayRef<Value> at, int64_t size);
   Value sumOfRow(linalg::LinalgOp op, ArrayRef<Value> dims, unsigned reduced);
   RankedTensorType typeOf(Type element, int64_t size) {
     return RankedTensorType::get({size}, getElementTypeOrSelf(element));
@@ -56,8 +73,18 @@ private:
   OpBuilder &builder;
   Location loc;
   int64_t rows;
+  Operation *refused = nullptr;
+  std::string reason;
 };
 } // namespace
+
+LogicalResult ElementBuilder::refuse() const {
+  return refused->emitOpError("is no part of a kernel, whose attention reads a "
+                              "number per head (lambda) that is made of "
+                              "arguments by elementwise operations, linalg "
+                              "operations on them, and sums: ")
+         << reason << " (an argument with the numbers, or the CPU)";
+}
 
 Value ElementBuilder::fill(Value number) {
   Value empty = tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>{rows},
@@ -70,21 +97,50 @@ Value ElementBuilder::constant(Attribute number, RankedTensorType type) {
                                    DenseElementsAttr::get(type, number));
 }
 
-Value ElementBuilder::element(Value tensor, ArrayRef<Value> at) {
+Value ElementBuilder::element(Value tensor, ArrayRef<Value> at,
+                              Operation *user) {
   DenseElementsAttr dense;
   if (matchPattern(tensor, m_Constant(&dense)) && dense.isSplat())
     return constant(dense.getSplatValue<Attribute>(),
                     typeOf(tensor.getType(), rows));
   Attribute number;
-  if (!isa<RankedTensorType>(tensor.getType()))
-    return matchPattern(tensor, m_Constant(&number))
-               ? constant(number, typeOf(tensor.getType(), rows))
-               : Value();
+  if (!isa<RankedTensorType>(tensor.getType())) {
+    if (matchPattern(tensor, m_Constant(&number)))
+      return constant(number, typeOf(tensor.getType(), rows));
+    return failOutside(user, tensor);
+  }
   if (isa<BlockArgument>(tensor))
     return fill(tensor::ExtractOp::create(builder, loc, tensor, at));
-  if (auto op = tensor.getDefiningOp<linalg::LinalgOp>())
-    return elementOf(op, at);
-  return {};
+  Operation *op = tensor.getDefiningOp();
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    return elementOf(structured, at);
+  if (dense)
+    return fail(op, "a constant is one number throughout, got unequal ones");
+  if (!isElementwise(op))
+    return fail(op, "got none of these");
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(element(operand, at, op));
+    if (!operands.back())
+      return {};
+  }
+  return clone(op, operands, rows);
+}
+
+/// What is no tensor is known where the kernel is made, or stands in a tensor.
+Value ElementBuilder::failOutside(Operation *user, Value number) {
+  std::string type;
+  llvm::raw_string_ostream(type) << number.getType();
+  return fail(user, "numbers from outside are constants or elements of tensors "
+                    "that are operands (tensor<" +
+                        type + ">), got a value of type " + type);
+}
+
+Value ElementBuilder::clone(Operation *op, ValueRange operands, int64_t size) {
+  OperationState state(loc, op->getName(), operands,
+                       TypeRange{typeOf(op->getResult(0).getType(), size)},
+                       op->getAttrs());
+  return builder.create(state)->getResult(0);
 }
 
 FailureOr<SmallVector<Value>> ElementBuilder::indicesOf(AffineMap map,
@@ -99,17 +155,19 @@ FailureOr<SmallVector<Value>> ElementBuilder::indicesOf(AffineMap map,
   return indices;
 }
 
-Value ElementBuilder::evaluate(linalg::LinalgOp op, Value value, int64_t size,
-                               Get get) {
+Value ElementBuilder::evaluate(linalg::LinalgOp op, Value value,
+                               Operation *user, int64_t size, Get get) {
   Attribute number;
   if (matchPattern(value, m_Constant(&number)))
     return constant(number, typeOf(value.getType(), size));
-  if (auto arg = dyn_cast<BlockArgument>(value))
-    return arg.getOwner() == op.getBlock() ? get(op.getMatchingOpOperand(arg))
-                                           : Value();
+  auto arg = dyn_cast<BlockArgument>(value);
+  if (arg && arg.getOwner() == op.getBlock())
+    return get(op.getMatchingOpOperand(arg));
   Operation *inner = value.getDefiningOp();
-  if (inner->getBlock() != op.getBlock() || !isElementwise(inner))
-    return {};
+  if (arg || inner->getBlock() != op.getBlock())
+    return failOutside(user, value);
+  if (!isElementwise(inner))
+    return fail(inner, "got none of these");
   // A number in f64 is there for its digits: it is rounded here.
   FloatAttr wide;
   if (isa<arith::TruncFOp, arith::ExtFOp>(inner) &&
@@ -119,19 +177,16 @@ Value ElementBuilder::evaluate(linalg::LinalgOp op, Value value, int64_t size,
         typeOf(value.getType(), size));
   SmallVector<Value> operands;
   for (Value operand : inner->getOperands()) {
-    operands.push_back(evaluate(op, operand, size, get));
+    operands.push_back(evaluate(op, operand, inner, size, get));
     if (!operands.back())
       return {};
   }
-  OperationState state(loc, inner->getName(), operands,
-                       TypeRange{typeOf(value.getType(), size)},
-                       inner->getAttrs());
-  return builder.create(state)->getResult(0);
+  return clone(inner, operands, size);
 }
 
 Value ElementBuilder::elementOf(linalg::LinalgOp op, ArrayRef<Value> at) {
   if (op->getNumResults() != 1 || !op.hasPureTensorSemantics())
-    return {};
+    return fail(op, "linalg operations have one result, a tensor");
   SmallVector<int64_t> sizes = op.getStaticLoopRanges();
   SmallVector<Value> dims(sizes.size());
   OpOperand *init = op.getDpsInitOperand(0);
@@ -139,7 +194,7 @@ Value ElementBuilder::elementOf(linalg::LinalgOp op, ArrayRef<Value> at) {
        llvm::zip(op.getMatchingIndexingMap(init).getResults(), at)) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
     if (!dim)
-      return {};
+      return fail(op, "indexing maps have dimensions alone");
     dims[dim.getPosition()] = index;
   }
   SmallVector<unsigned> reduced;
@@ -148,18 +203,24 @@ Value ElementBuilder::elementOf(linalg::LinalgOp op, ArrayRef<Value> at) {
     if (dim)
       continue;
     if (ShapedType::isDynamic(sizes[i]))
-      return {};
+      return fail(op, "sums have a static size, got '?'");
     reduced.push_back(i);
     terms *= sizes[i];
   }
-  if (reduced.size() == 1)
+  if (reduced.size() == 1) {
+    // What is no such sum may be written out.
+    auto before = std::pair(refused, reason);
     if (Value sum = sumOfRow(op, dims, reduced.front())) {
-      Value first = element(init->get(), at);
+      Value first = element(init->get(), at, op);
       return first ? builder.createOrFold<arith::AddFOp>(loc, sum, first)
                    : Value();
     }
+    std::tie(refused, reason) = before;
+  }
   if (terms > kMaxTerms)
-    return {};
+    return fail(op, "sums are over the last dimension of arguments, or of at "
+                    "most " +
+                        Twine(kMaxTerms) + " terms, got " + Twine(terms));
 
   Value sum;
   for (int64_t term = 0; term < terms; ++term) {
@@ -169,14 +230,18 @@ Value ElementBuilder::elementOf(linalg::LinalgOp op, ArrayRef<Value> at) {
           arith::ConstantIndexOp::create(builder, loc, rest % sizes[dim]);
       rest /= sizes[dim];
     }
-    Value next = evaluate(
-        op, op.getBlock()->getTerminator()->getOperand(0), rows,
-        [&](OpOperand *operand) -> Value {
-          if (operand == init && sum)
-            return sum;
-          auto indices = indicesOf(op.getMatchingIndexingMap(operand), dims);
-          return failed(indices) ? Value() : element(operand->get(), *indices);
-        });
+    Operation *yield = op.getBlock()->getTerminator();
+    Value next =
+        evaluate(op, yield->getOperand(0), yield, rows,
+                 [&](OpOperand *operand) -> Value {
+                   if (operand == init && sum)
+                     return sum;
+                   auto indices =
+                       indicesOf(op.getMatchingIndexingMap(operand), dims);
+                   return failed(indices)
+                              ? fail(op, "indexing maps have dimensions alone")
+                              : element(operand->get(), *indices, op);
+                 });
     if (!next)
       return {};
     sum = next;
@@ -184,8 +249,37 @@ Value ElementBuilder::elementOf(linalg::LinalgOp op, ArrayRef<Value> at) {
   return sum;
 }
 
+/// tensor[at, ..], of arguments and elementwise operations on them.
+Value ElementBuilder::row(Value tensor, ArrayRef<Value> at, int64_t size) {
+  DenseElementsAttr dense;
+  if (matchPattern(tensor, m_Constant(&dense)) && dense.isSplat())
+    return constant(dense.getSplatValue<Attribute>(),
+                    typeOf(tensor.getType(), size));
+  if (isa<BlockArgument>(tensor)) {
+    SmallVector<OpFoldResult> offsets(at.begin(), at.end());
+    SmallVector<OpFoldResult> extents(at.size(), builder.getIndexAttr(1));
+    offsets.push_back(builder.getIndexAttr(0));
+    extents.push_back(builder.getIndexAttr(size));
+    SmallVector<OpFoldResult> strides(offsets.size(), builder.getIndexAttr(1));
+    return tensor::ExtractSliceOp::create(builder, loc,
+                                          typeOf(tensor.getType(), size),
+                                          tensor, offsets, extents, strides);
+  }
+  Operation *op = tensor.getDefiningOp();
+  if (!isElementwise(op))
+    return {};
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    bool isTensor = isa<RankedTensorType>(operand.getType());
+    operands.push_back(isTensor ? row(operand, at, size) : Value());
+    if (!operands.back())
+      return {};
+  }
+  return clone(op, operands, size);
+}
+
 /// sum_d f(x[.., d], ..) without what it is added to, where all x are
-/// arguments; null if the operation is something else.
+/// rows; null if the operation is something else.
 Value ElementBuilder::sumOfRow(linalg::LinalgOp op, ArrayRef<Value> dims,
                                unsigned reduced) {
   Block *body = op.getBlock();
@@ -197,27 +291,15 @@ Value ElementBuilder::sumOfRow(linalg::LinalgOp op, ArrayRef<Value> dims,
     return {};
   int64_t size = op.getStaticLoopRanges()[reduced];
   Value terms = evaluate(
-      op, add.getLhs() == sum ? add.getRhs() : add.getLhs(), size,
+      op, add.getLhs() == sum ? add.getRhs() : add.getLhs(), add, size,
       [&](OpOperand *operand) -> Value {
         AffineMap map = op.getMatchingIndexingMap(operand);
-        auto arg = dyn_cast<BlockArgument>(operand->get());
-        if (!arg || map.getNumResults() == 0 ||
+        if (map.getNumResults() == 0 ||
             map.getResult(map.getNumResults() - 1) !=
                 builder.getAffineDimExpr(reduced))
           return {};
         auto outer = indicesOf(map.dropResult(map.getNumResults() - 1), dims);
-        if (failed(outer))
-          return {};
-        SmallVector<OpFoldResult> offsets(outer->begin(), outer->end());
-        SmallVector<OpFoldResult> extents(offsets.size(),
-                                          builder.getIndexAttr(1));
-        offsets.push_back(builder.getIndexAttr(0));
-        extents.push_back(builder.getIndexAttr(size));
-        SmallVector<OpFoldResult> strides(offsets.size(),
-                                          builder.getIndexAttr(1));
-        return tensor::ExtractSliceOp::create(builder, loc,
-                                              typeOf(arg.getType(), size), arg,
-                                              offsets, extents, strides);
+        return failed(outer) ? Value() : row(operand->get(), *outer, size);
       });
   return terms ? sumOfColumns(terms) : Value();
 }
@@ -248,7 +330,7 @@ static void eraseDead(Block *block) {
       inner.erase();
 }
 
-void linattn::attention_to_tile::sinkParameters(AttentionTilesOp op) {
+LogicalResult linattn::attention_to_tile::sinkParameters(AttentionTilesOp op) {
   OpBuilder builder(op);
   for (Block *block : {op.getStepBlock(), op.getFinishBlock()}) {
     for (auto fill :
@@ -260,11 +342,15 @@ void linattn::attention_to_tile::sinkParameters(AttentionTilesOp op) {
         continue;
       builder.setInsertionPoint(fill);
       ElementBuilder elements(builder, fill.getLoc(), type.getDimSize(0));
-      if (Value rows = elements.element(
-              extract.getTensor(), SmallVector<Value>(extract.getIndices())))
-        fill.getResult(0).replaceAllUsesWith(rows);
+      Value rows =
+          elements.element(extract.getTensor(),
+                           SmallVector<Value>(extract.getIndices()), extract);
+      if (!rows)
+        return elements.refuse();
+      fill.getResult(0).replaceAllUsesWith(rows);
     }
     eraseDead(block);
   }
   eraseDead(op->getBlock());
+  return success();
 }

@@ -9,8 +9,8 @@ namespace linattn::attention_to_tile {
 
 /// A number per head, or one, that the regions read and that is computed before
 /// the operation (lambda of its four vectors) is computed by the rows that read
-/// it. What has no such form stays before the operation.
-void sinkParameters(AttentionTilesOp op);
+/// it. Fails, with the rule at the operation that has no such form.
+mlir::LogicalResult sinkParameters(AttentionTilesOp op);
 
 } // namespace linattn::attention_to_tile
 

@@ -124,6 +124,13 @@ struct ResultsToArgumentsPass
     ret.erase();
     func.setType(builder.getFunctionType(body.getArgumentTypes(), {}));
     func.setResAttrsAttr({});
+    // The caller's tensors stay as they are, but for pools that are updated.
+    for (BlockArgument argument : body.getArguments())
+      if (isa<RankedTensorType>(argument.getType()) &&
+          !taken.contains(argument))
+        func.setArgAttr(argument.getArgNumber(),
+                        bufferization::BufferizationDialect::kWritableAttrName,
+                        builder.getBoolAttr(false));
     if (ArrayAttr attrs = func.getArgAttrsAttr()) {
       SmallVector<Attribute> all(attrs.begin(), attrs.end());
       all.resize(body.getNumArguments(), builder.getDictionaryAttr({}));

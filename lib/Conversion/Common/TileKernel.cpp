@@ -25,6 +25,14 @@ gpu::GPUFuncOp linattn::createTileKernel(OpBuilder &builder, Location loc,
   func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                 builder.getUnitAttr());
   func->setAttr("tile.warps", builder.getI64IntegerAttr(warps));
+  // Messages of later passes name what a kernel reads.
+  SmallVector<StringRef> names;
+  for (const TensorParameter &tensor : signature.getTensors())
+    names.push_back(tensor.name);
+  for (const Workspace &buffer : buffers)
+    names.push_back(buffer.name);
+  for (auto [argument, given] : llvm::zip(func.getArguments(), names))
+    argument.setLoc(NameLoc::get(builder.getStringAttr(given), loc));
   return func;
 }
 

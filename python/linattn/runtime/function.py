@@ -111,8 +111,9 @@ class Function:
         return [(r[0], *made[i]) for i, r in enumerate(self._result_infos)]
 
     def __call__(self, *args, out=None, workspace=None, stream=None, **kwargs):
-        """`out`: a tensor, or None, per result; `workspace`: a tensor whose memory
-        is used; `stream`: of any library, default: the current one."""
+        """`out`: a tensor, or None, per result, none of which shares memory with
+        another operand; `workspace`: a tensor whose memory is used; `stream`: of
+        any library, default: the current one."""
         values = self._values(args, kwargs)
         if stream is None:
             handle = tensors.current_stream(values)
@@ -216,6 +217,8 @@ class Function:
                 value = make_like(prototype, shapes[i][1], info[1])
             self._set(made, i, value, info, stream)
             returned.append(value)
+        if any(type(each) is tensors.DeviceCopy for each in given.alive + made.alive):
+            self._check_numpy(values, returned)
         scratch = None
         if workspace is not None:
             is_torch = tensors.is_torch(workspace)
@@ -228,6 +231,26 @@ class Function:
         )
         self._fetch(returned, given, made, stream)
         return tuple(returned) if len(returned) != 1 else returned[0]
+
+    def _check_numpy(self, values, returned):
+        """What is written shares no memory, as the runtime asks of the device's:
+        numpy arrays are copies there, which do not show it."""
+        held = {result.in_place for result in self.results}
+        given = zip(self._names, values, (i in held for i in range(len(values))))
+        made = [
+            (name, value, True)
+            for (name, _), value, info in zip(self._result_infos, returned, self.results)
+            if info.in_place < 0
+        ]
+        known = [x for x in [*given, *made] if x[1] is not None and tensors.is_numpy(x[1])]
+        for i, (name, value, is_written) in enumerate(known):
+            for other, its, _ in (x for x in known[:i] if is_written or x[2]):
+                if tensors.share_memory(value, its):
+                    first, second = (name, other) if is_written else (other, name)
+                    raise LinattnError(
+                        f"{self.name}: '{first}' is written, so it has memory of its own, "
+                        f"got that of '{second}'"
+                    )
 
     def _fetch(self, returned, given, made, stream):
         """Brings what was written back into numpy arrays."""

@@ -72,3 +72,30 @@ func.func @mean_lambda(
       : (tensor<?x?x4x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x2x128xbf16>, tensor<f32>) -> tensor<?x?x2x128xbf16>
   return %o : tensor<?x?x2x128xbf16>
 }
+
+// The published lambda spelt by products, sums and elementwise operations on
+// whole tensors, lambda_init an argument.
+func.func @spelt_lambda(
+    %q: tensor<?x?x8x64xbf16> {linattn.name = "q", linattn.sample = "value"},
+    %k: tensor<?x?x4x64xbf16> {linattn.name = "k", linattn.sample = "value"},
+    %v: tensor<?x?x2x128xbf16> {linattn.name = "v", linattn.sample = "value"},
+    %lq1: tensor<4x64xf32> {linattn.name = "lq1", linattn.sample = "unit_key"},
+    %lk1: tensor<4x64xf32> {linattn.name = "lk1", linattn.sample = "unit_key"},
+    %lq2: tensor<4x64xf32> {linattn.name = "lq2", linattn.sample = "unit_key"},
+    %lk2: tensor<4x64xf32> {linattn.name = "lk2", linattn.sample = "unit_key"},
+    %init: tensor<f32> {linattn.name = "init", linattn.sample = "rate"}) -> tensor<?x?x4x128xbf16> {
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %p1 = arith.mulf %lq1, %lk1 : tensor<4x64xf32>
+  %p2 = arith.mulf %lq2, %lk2 : tensor<4x64xf32>
+  %dot1 = linalg.reduce { arith.addf } ins(%p1 : tensor<4x64xf32>) outs(%zero : tensor<4xf32>) dimensions = [1]
+  %dot2 = linalg.reduce { arith.addf } ins(%p2 : tensor<4x64xf32>) outs(%zero : tensor<4xf32>) dimensions = [1]
+  %e1 = math.exp %dot1 : tensor<4xf32>
+  %e2 = math.exp %dot2 : tensor<4xf32>
+  %d = arith.subf %e1, %e2 : tensor<4xf32>
+  %l0 = tensor.empty() : tensor<4xf32>
+  %inits = linalg.broadcast ins(%init : tensor<f32>) outs(%l0 : tensor<4xf32>) dimensions = [0]
+  %lambda = arith.addf %d, %inits : tensor<4xf32>
+  %o = linattn.diff_attention v1 %q, %k, %v, %lambda causal
+      : (tensor<?x?x8x64xbf16>, tensor<?x?x4x64xbf16>, tensor<?x?x2x128xbf16>, tensor<4xf32>) -> tensor<?x?x4x128xbf16>
+  return %o : tensor<?x?x4x128xbf16>
+}

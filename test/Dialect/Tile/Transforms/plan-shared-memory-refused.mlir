@@ -13,9 +13,9 @@ gpu.module @m {
   gpu.func @large(%x: tensor<64x64xbf16, #tile.acc<warps = 4>>, %y: tensor<128x128xf32, #tile.acc<warps = 4>>, %i: index) kernel {
     %small = tile.alloc : !tile.smem<64x64xbf16, swizzle = 128>
     tile.local_store %x, %small : tensor<64x64xbf16, #tile.acc<warps = 4>>, !tile.smem<64x64xbf16, swizzle = 128>
-    // expected-note @below {{these 65536 bytes are among the 114688 that live together}}
+    // expected-note @below {{a tile of 128x128xf32: 65536 of the 114688 bytes that live together}}
     %state = tile.alloc : !tile.smem<128x128xf32, swizzle = 128>
-    // expected-note @below {{these 49152 bytes are among the 114688 that live together}}
+    // expected-note @below {{3 stages of 64x128xbf16: 49152 of the 114688 bytes that live together}}
     %ch = tile.channel.create : !tile.channel<3, !tile.smem<64x128xbf16, swizzle = 128>>
     tile.local_store %y, %state : tensor<128x128xf32, #tile.acc<warps = 4>>, !tile.smem<128x128xf32, swizzle = 128>
     tile.channel.commit %ch[%i] : !tile.channel<3, !tile.smem<64x128xbf16, swizzle = 128>>
