@@ -555,6 +555,21 @@ static std::optional<tile::Combine> combineOf(linalg::ReduceOp reduce) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
+/// What changes nothing where it is combined.
+static double neutralOf(tile::Combine kind) {
+  switch (kind) {
+  case tile::Combine::Add:
+    return 0;
+  case tile::Combine::Mul:
+    return 1;
+  case tile::Combine::Max:
+    return -std::numeric_limits<double>::infinity();
+  case tile::Combine::Min:
+    return std::numeric_limits<double>::infinity();
+  }
+  llvm_unreachable("a way to combine that there is not");
+}
+
 Value TileEmitter::reduceVector(linalg::ReduceOp reduce) {
   Value input = reduce.getInputs()[0];
   bool transposed = isTransposed(input);
@@ -562,6 +577,11 @@ Value TileEmitter::reduceVector(linalg::ReduceOp reduce) {
   RankedTensorType type = tensorOf(fragment);
   bool alongRows = reduce.getDimensions() == ArrayRef<int64_t>{1};
   tile::Combine kind = *combineOf(reduce);
+  // Padding is 0, which sums alone do not see.
+  unsigned dim = reduce.getDimensions()[0];
+  if (kind != tile::Combine::Add &&
+      getTileSize(input, dim) != tensorOf(input).getDimSize(dim))
+    fragment = fillPadding(input, fragment, transposed, dim, neutralOf(kind));
   Value result;
   if (alongRows != transposed)
     result = tile::ReduceOp::create(builder, loc, tile::getRowType(type), kind,

@@ -112,6 +112,9 @@ private:
 
   /// Whether elements beyond the size of a dimension, up to its tile's, are 0.
   bool isZeroPadded(mlir::Value value, unsigned dim);
+  /// `filler` beyond the size of a dimension of `value`.
+  mlir::Value fillPadding(mlir::Value value, mlir::Value fragment,
+                          bool transposed, unsigned dim, double filler);
   mlir::Value maskPadding(mlir::Value value, mlir::Value fragment,
                           bool transposed);
   mlir::Value makeFragment(mlir::Value value, bool transposed);

@@ -127,28 +127,31 @@ bool TileEmitter::isZeroPadded(Value value, unsigned dim) {
       .Default([](Operation *) { return false; });
 }
 
+Value TileEmitter::fillPadding(Value value, Value fragment, bool transposed,
+                               unsigned dim, double filler) {
+  RankedTensorType type = tensorOf(fragment);
+  bool alongRows = (dim == 0) != transposed;
+  RankedTensorType integers = type.clone(builder.getI32Type());
+  Value at;
+  if (alongRows)
+    at = tile::SplatRowOp::create(
+        builder, loc, integers,
+        iota(tile::getRowType(type).getEncoding(), type.getDimSize(0)));
+  else
+    at = tile::SplatColOp::create(
+        builder, loc, integers,
+        iota(tile::getColType(type).getEncoding(), type.getDimSize(1)));
+  Value inside = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::slt, at,
+      constant(integers, tensorOf(value).getDimSize(dim)));
+  return arith::SelectOp::create(builder, loc, inside, fragment,
+                                 constant(type, filler));
+}
+
 /// 0 beyond the sizes of a matrix, so that sums over it see nothing there.
 Value TileEmitter::maskPadding(Value value, Value fragment, bool transposed) {
-  RankedTensorType type = tensorOf(fragment);
-  for (unsigned dim : {0u, 1u}) {
-    if (isZeroPadded(value, dim))
-      continue;
-    bool alongRows = (dim == 0) != transposed;
-    RankedTensorType integers = type.clone(builder.getI32Type());
-    Value at;
-    if (alongRows)
-      at = tile::SplatRowOp::create(
-          builder, loc, integers,
-          iota(tile::getRowType(type).getEncoding(), type.getDimSize(0)));
-    else
-      at = tile::SplatColOp::create(
-          builder, loc, integers,
-          iota(tile::getColType(type).getEncoding(), type.getDimSize(1)));
-    Value inside = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::slt, at,
-        constant(integers, tensorOf(value).getDimSize(dim)));
-    fragment = arith::SelectOp::create(builder, loc, inside, fragment,
-                                       constant(type, 0));
-  }
+  for (unsigned dim : {0u, 1u})
+    if (!isZeroPadded(value, dim))
+      fragment = fillPadding(value, fragment, transposed, dim, 0);
   return fragment;
 }

@@ -38,6 +38,40 @@ func.func @constant_decay_over_keys(%q: !seq {linattn.name = "q", linattn.sample
   return %o, %sT : !seq, !mem
 }
 
+// Widths that are padded, beside reductions whose result 0 would change.
+!keys = tensor<?x?x1x20xf32>
+!values = tensor<?x?x1x12xf32>
+!K = vector<20xf32>
+!W = vector<12xf32>
+!P = !linattn.state<20x12xf32>
+func.func @reductions(%q: !keys {linattn.name = "q", linattn.sample = "unit_key"}, %k: !keys {linattn.name = "k", linattn.sample = "unit_key"},
+    %v: !values {linattn.name = "v"}, %s0: tensor<?x1x20x12xf32> {linattn.name = "s0"}) -> (!values, tensor<?x1x20x12xf32>) {
+  %o, %sT = linattn.recurrence tokens(%q : !keys, %k : !keys, %v : !values) state(%s0 : tensor<?x1x20x12xf32>)
+      -> (!values, tensor<?x1x20x12xf32>) {
+  ^step(%qt: !K, %kt: !K, %vt: !W, %s: !P):
+    // Of a key: the least of positive numbers, the greatest of negative ones.
+    %ek = math.exp %kt : !K
+    %least = vector.reduction <minimumf>, %ek : !K into f32
+    %leasts = vector.broadcast %least : f32 to !K
+    %kn = arith.mulf %leasts, %kt : !K
+    %s1 = linattn.write %s, %kn, %vt : !P, !K, !W
+    %r = linattn.read %s1, %qt : !P, !K
+    // Of what is read.
+    %half = arith.constant dense<0.5> : !W
+    %er = math.exp %r : !W
+    %near = arith.addf %er, %half : !W
+    %nr = arith.negf %er : !W
+    %most = vector.reduction <maximumf>, %nr : !W into f32
+    %product = vector.reduction <mul>, %near : !W into f32
+    %log = math.log %product : f32
+    %sum = arith.addf %most, %log : f32
+    %sums = vector.broadcast %sum : f32 to !W
+    %ot = arith.addf %r, %sums : !W
+    linattn.yield %ot, %s1 : !W, !P
+  }
+  return %o, %sT : !values, tensor<?x1x20x12xf32>
+}
+
 // All types are f32, and products are told to round.
 func.func @told_to_round(%q: !seq {linattn.name = "q"}, %k: !seq {linattn.name = "k"}, %v: !seq {linattn.name = "v"},
     %g: !num {linattn.name = "g", linattn.sample = "log_gate"}, %s0: !mem {linattn.name = "s0"}) -> (!seq, !mem) {
