@@ -14,6 +14,7 @@ import pytest
 
 from conftest import ROOT
 from covering import cross, pairwise
+from linattn.resize import resize
 from linattn.testing import LIMIT, Sequences, check_saved, functions
 
 RUN = os.path.join(
@@ -52,8 +53,10 @@ def axes_of(function):
     return axes
 
 
-# Numbers in one result: 512 MiB of fp64. States after each token get that large.
-LARGEST = 2**26
+# Numbers in one result. States after each token get large, and heads are alike:
+# what has more runs with four of them.
+LARGEST = 2**22
+FEW_HEADS = 4
 
 
 def largest_tensor(function, case):
@@ -66,12 +69,26 @@ def largest_tensor(function, case):
     )
 
 
+def with_few_heads(function, folder):
+    """The function with four heads, and so fewer of the keys where they are shared;
+    as it is if it is no example of a recurrence."""
+    state = re.search(r"state\(%(\w+) : tensor<\?x(\d+)x", function.text)
+    if function.path.parent.name != "examples" or not state:
+        return function.path
+    heads = int(state[2])
+    keys = re.findall(
+        r"tensor<\?x\?x(\d+)x[^>]*> \{[^}]*sample = \"(?:unit_key|raw)\"", function.text
+    )
+    key_heads = max(1, FEW_HEADS * min(map(int, keys), default=heads) // heads)
+    path = folder / function.path.name
+    path.write_text(resize(function.text, heads=FEW_HEADS, key_heads=key_heads))
+    return path
+
+
 def cases_of(function, full):
     def wanted(case):
         # Without a token no gate is read.
-        if case["T"] == 0 and case.get("gates", "usual") != "usual":
-            return False
-        return largest_tensor(function, case) <= LARGEST
+        return case["T"] != 0 or case.get("gates", "usual") == "usual"
 
     return (cross if full else pairwise)(axes_of(function), wanted)
 
@@ -120,8 +137,11 @@ def pytest_generate_tests(metafunc):
 
 def test_oracle_and_numpy_agree(function, case, tmp_path):
     line, sequences = options(case)
+    path = function.path
+    if case["T"] > 100 or largest_tensor(function, case) > LARGEST:
+        path = with_few_heads(function, tmp_path)
     command = [
-        RUN, str(function.path), f"--function={function.name}", *line,
+        RUN, str(path), f"--function={function.name}", *line,
         "--precision=fp64", "--lowering=serial", "--threads=1", "--save", str(tmp_path),
     ]
     result = subprocess.run(command, capture_output=True, text=True, timeout=120)
