@@ -1,10 +1,10 @@
-//===- Kernels.cpp - functions to PTX -------------------------------------===//
+//===- Kernels.cpp - functions to kernels, and to PTX ---------------------===//
 
 #include "FusedConvolutions.h"
+#include "LoweredKernels.h"
 #include "Stages.h"
 
 #include "linattn-c/Runtime.h"
-#include "linattn/Compile/Compile.h"
 #include "linattn/Conversion/Fronts.h"
 #include "linattn/Conversion/Passes.h"
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
@@ -13,11 +13,13 @@
 #include "linattn/Target/NVPTX.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace linattn;
@@ -120,7 +122,7 @@ static OwningOpRef<ModuleOp> makeTiles(ModuleOp isolated,
   }
   if (!options.plan.empty() && !attention) {
     OwningOpRef<ModuleOp> tiles = makeTiles(isolated, options, options.plan);
-    if (!tiles)
+    if (!tiles && options.suggests)
       suggestPlan(isolated, options);
     return tiles;
   }
@@ -286,17 +288,17 @@ static llvm::Error checkName(StringRef function) {
                    function + "'");
 }
 
-llvm::Expected<CompiledKernel>
-linattn::compileKernel(ModuleOp module, StringRef function,
-                       const KernelOptions &given) {
+llvm::Expected<LoweredKernels>
+linattn::lowerKernels(ModuleOp module, StringRef function,
+                      const KernelOptions &given) {
   if (llvm::Error error = checkName(function))
     return std::move(error);
   if (llvm::Error error = checkPlan(given.plan))
     return std::move(error);
   KernelOptions options = given;
   std::optional<FuseConv> fuse = takeFuseConv(options.plan);
-  CompiledKernel result;
-  OwningOpRef<ModuleOp> lowered;
+  LoweredKernels result;
+  OwningOpRef<ModuleOp> &lowered = result.module;
   if (module.lookupSymbol<func::FuncOp>(function)) {
     auto joined =
         lowerInStages(module, function, options, fuse, result.description);
@@ -309,18 +311,44 @@ linattn::compileKernel(ModuleOp module, StringRef function,
     lowered = lowerToLLVM(module, function, options, onTiles);
     if (!lowered)
       return makeError("does not compile for " + options.chip);
-    result.description =
-        describe(*lowered->getOps<gpu::GPUModuleOp>().begin(), function);
+    result.description = describe(result.getKernels(), function);
   }
-  result.name = function.str();
   result.description["format"] = "linattn";
   result.description["version"] = LINATTN_ARTIFACT_VERSION;
   result.description["name"] = function.str();
   result.description["target"] = options.chip;
-  auto kernels = *lowered->getOps<gpu::GPUModuleOp>().begin();
-  llvm::Expected<std::string> ptx = translateToPTX(kernels, options.chip);
-  if (!ptx)
-    return ptx.takeError();
-  result.ptx = std::move(*ptx);
   return result;
+}
+
+gpu::GPUModuleOp LoweredKernels::getKernels() const {
+  return *(*module).getOps<gpu::GPUModuleOp>().begin();
+}
+
+static bool isKernel(LLVM::LLVMFuncOp func) {
+  return func->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName());
+}
+
+std::vector<KernelText> linattn::getKernelTexts(const LoweredKernels &lowered) {
+  std::vector<KernelText> texts;
+  for (auto func : lowered.getKernels().getOps<LLVM::LLVMFuncOp>())
+    if (isKernel(func)) {
+      std::string text;
+      llvm::raw_string_ostream os(text);
+      func->print(os, OpPrintingFlags().useLocalScope());
+      texts.push_back({func.getName().str(), llvm::xxh3_64bits(text)});
+    }
+  return texts;
+}
+
+llvm::Expected<std::string>
+linattn::emitPTX(const LoweredKernels &lowered, StringRef chip,
+                 llvm::function_ref<bool(StringRef)> keeps) {
+  gpu::GPUModuleOp kernels = lowered.getKernels();
+  if (!keeps)
+    return translateToPTX(kernels, chip);
+  OwningOpRef<gpu::GPUModuleOp> some(kernels.clone());
+  for (auto func : llvm::make_early_inc_range(some->getOps<LLVM::LLVMFuncOp>()))
+    if (isKernel(func) && !keeps(func.getName()))
+      func.erase();
+  return translateToPTX(*some, chip);
 }

@@ -68,7 +68,7 @@ llvm::Expected<std::string> linattn::getPTXFeature(llvm::StringRef chip) {
 /// Integer sums and products of a kernel up to which LLVM looks for differences
 /// between them: each with all before it, which takes seconds for twice as many
 /// and saves an instruction in a hundred.
-static constexpr ptrdiff_t kManySums = 256;
+static constexpr ptrdiff_t kManySums = 320;
 
 namespace {
 /// Leaves straight line strength reduction out of kernels with many sums.
