@@ -78,11 +78,10 @@ getLeanerChunkPlans(const llvm::json::Object &plan, int64_t spills) {
   // Two parts of columns pad the shortest chunk.
   if (chunk / 2 < kLeastChunk && spills <= kAddressBytes)
     add("stages=1 chunk=" + Twine(chunk));
-  if (number("parts") == 1) {
+  if (number("parts") == 1)
     add("chunk=" + Twine(chunk) + " column-parts=2");
-    if (chunk / 2 > kLeastChunk)
-      add("chunk=" + Twine(chunk / 2) + " column-parts=2");
-  }
+  if (chunk / 2 > kLeastChunk)
+    add("chunk=" + Twine(chunk / 2) + " column-parts=2");
   if (chunk / 2 >= kLeastChunk) {
     add("chunk=" + Twine(chunk / 2));
     if (spills <= kAddressBytes)
@@ -137,6 +136,7 @@ private:
   int64_t countLeast(const LoweredKernels &lowered);
   llvm::Expected<Resources> assembleSome(const LoweredKernels &lowered,
                                          ArrayRef<KernelText> some);
+  llvm::Expected<Artifact> finishCrowded(LoweredKernels first);
   Artifact findLeaner(Artifact chosen);
   void remember(ArrayRef<KernelText> texts, const Resources &resources);
 
@@ -155,7 +155,11 @@ llvm::Expected<LoweredKernels> GPUCompilation::lower(StringRef plan,
                                                      bool isLeaner) {
   KernelOptions kernelOptions{options.target, options.lowering, options.chunk,
                               options.mma,    plan.str(),       options.sizes};
-  kernelOptions.suggests = !isLeaner;
+  if (!isLeaner)
+    return lowerKernels(module, name, kernelOptions);
+  kernelOptions.suggests = false;
+  ScopedDiagnosticHandler quiet(module.getContext(),
+                                [](Diagnostic &) { return success(); });
   return lowerKernels(module, name, kernelOptions);
 }
 
@@ -283,18 +287,34 @@ Artifact GPUCompilation::findLeaner(Artifact chosen) {
   return chosen;
 }
 
+/// Where the kernels of the first plan will hardly do without spills: the first
+/// leaner one whose do, or the first of all.
+llvm::Expected<Artifact> GPUCompilation::finishCrowded(LoweredKernels first) {
+  for (StringRef kernel : first.crowded)
+    risky.insert(kernel);
+  for (StringRef plan : getLeanerPlans(first.description, INT64_MAX)) {
+    llvm::Expected<LoweredKernels> lowered = lower(plan, /*isLeaner=*/true);
+    if (!lowered)
+      llvm::consumeError(lowered.takeError());
+    else if (lowered->crowded.empty() && countLeast(*lowered) == 0)
+      return finish(std::move(*lowered));
+  }
+  return finish(std::move(first));
+}
+
 llvm::Expected<Artifact> GPUCompilation::run() {
   llvm::Expected<LoweredKernels> lowered =
       lower(options.plan, /*isLeaner=*/false);
   if (!lowered)
     return lowered.takeError();
-  llvm::Expected<Artifact> chosen = finish(std::move(*lowered));
   // A plan that was asked for stands.
-  if (!chosen || !countSpills(*chosen) || !options.plan.empty())
+  if (!options.plan.empty() || !ptxas)
+    return finish(std::move(*lowered));
+  llvm::Expected<Artifact> chosen = lowered->crowded.empty()
+                                        ? finish(std::move(*lowered))
+                                        : finishCrowded(std::move(*lowered));
+  if (!chosen || !countSpills(*chosen))
     return chosen;
-  // One that does not fit is no error.
-  ScopedDiagnosticHandler quiet(module.getContext(),
-                                [](Diagnostic &) { return success(); });
   return findLeaner(std::move(*chosen));
 }
 

@@ -90,25 +90,64 @@ static std::string complete(StringRef plan, StringRef other) {
   return result;
 }
 
-/// Says what else to add to a plan that there is no kernel by, if that helps.
+/// Registers of a thread, and from how many that are counted on a kernel may
+/// spill: operands of products and addresses need some too.
+static constexpr int64_t kMaxRegisters = 255, kManyRegisters = 192;
+
+/// What a kernel on tiles counts on; 0 where it does not say so.
+static int64_t countRegisters(gpu::GPUFuncOp func) {
+  auto registers = func->getAttrOfType<IntegerAttr>("tile.registers");
+  return registers ? registers.getInt() : 0;
+}
+
+/// The kernels that count on more registers than there are.
+static void findCrowded(ModuleOp tiles, std::vector<std::string> &crowded) {
+  tiles.walk([&](gpu::GPUFuncOp func) {
+    if (countRegisters(func) > kMaxRegisters)
+      crowded.push_back(func.getName().str());
+  });
+}
+
+/// Says what else to add to a plan that there is no kernel by, if that helps:
+/// the first that leaves registers free, else the first that there is.
 static void suggestPlan(ModuleOp isolated, const KernelOptions &options) {
   std::optional<std::string> found;
+  int64_t registers = 0;
   {
     ScopedDiagnosticHandler quiet(isolated.getContext(),
                                   [](Diagnostic &) { return success(); });
-    for (StringRef other : choosePlans(isolated, options)) {
+    std::vector<std::string> plans = choosePlans(isolated, options);
+    // Half the registers of each, after them.
+    for (size_t i : llvm::seq(plans.size()))
+      plans.push_back(complete("column-parts=2", plans[i]));
+    for (StringRef other : plans) {
       std::string plan = complete(options.plan, other);
-      if (plan == options.plan || !makeTiles(isolated, options, plan))
+      OwningOpRef<ModuleOp> tiles;
+      if (plan != options.plan)
+        tiles = makeTiles(isolated, options, plan);
+      if (!tiles)
+        continue;
+      int64_t most = 0;
+      tiles->walk([&](gpu::GPUFuncOp func) {
+        most = std::max(most, countRegisters(func));
+      });
+      if (found && most >= kManyRegisters)
         continue;
       found = plan;
-      break;
+      registers = most;
+      if (most < kManyRegisters)
+        break;
     }
   }
   if (!found)
     return;
   Location loc = isolated.getLoc();
   isolated.walk([&](RecurrenceOp op) { loc = op.getLoc(); });
-  emitRemark(loc) << "there is a kernel by the plan '" << *found << "'";
+  InFlightDiagnostic remark = emitRemark(loc);
+  remark << "there is a kernel by the plan '" << *found << "'";
+  if (registers >= kManyRegisters)
+    remark << ", which counts on " << registers << " of the " << kMaxRegisters
+           << " registers of a thread and may spill";
 }
 
 /// The same under the given plan, or under the first that fits the device.
@@ -188,8 +227,11 @@ static OwningOpRef<ModuleOp> prepare(ModuleOp module, StringRef function,
 /// kernels on tiles; null if it does not compile.
 static OwningOpRef<ModuleOp> lowerToLLVM(ModuleOp module, StringRef function,
                                          const KernelOptions &options,
-                                         bool &onTiles) {
+                                         bool &onTiles,
+                                         std::vector<std::string> &crowded) {
   OwningOpRef<ModuleOp> copy = prepare(module, function, options, onTiles);
+  if (copy)
+    findCrowded(*copy, crowded);
   NVVMPipelineOptions pipeline;
   pipeline.chip = options.chip;
   PassManager passes(module.getContext());
@@ -216,16 +258,16 @@ static llvm::json::Object describe(gpu::GPUModuleOp kernels,
 
 /// The kernels of all stages in one gpu.module, and their description. Says
 /// whether a recurrence among them runs token by token.
-static llvm::Expected<OwningOpRef<ModuleOp>>
-lowerStages(Stages &stages, const KernelOptions &options,
-            llvm::json::Object &description, bool &isSerial) {
+static llvm::Expected<LoweredKernels>
+lowerStages(Stages &stages, const KernelOptions &options, bool &isSerial) {
   isSerial = false;
-  OwningOpRef<ModuleOp> result;
+  LoweredKernels all;
+  OwningOpRef<ModuleOp> &result = all.module;
   SmallVector<llvm::json::Object> descriptions;
   for (const Stage &stage : stages.stages) {
     bool onTiles;
     OwningOpRef<ModuleOp> lowered =
-        lowerToLLVM(*stage.module, stage.name, options, onTiles);
+        lowerToLLVM(*stage.module, stage.name, options, onTiles, all.crowded);
     isSerial |= !onTiles && !isShortConv(*stage.module);
     if (!lowered)
       return makeError("does not compile for " + options.chip);
@@ -245,14 +287,14 @@ lowerStages(Stages &stages, const KernelOptions &options,
       joinDescriptions(stages, descriptions);
   if (!joined)
     return joined.takeError();
-  description = std::move(*joined);
-  return result;
+  all.description = std::move(*joined);
+  return all;
 }
 
-/// A function of several kernels; null if it has at most one.
-static llvm::Expected<OwningOpRef<ModuleOp>>
+/// A function of several kernels; no module if it has at most one.
+static llvm::Expected<LoweredKernels>
 lowerInStages(ModuleOp module, StringRef function, const KernelOptions &options,
-              std::optional<FuseConv> fuse, llvm::json::Object &description) {
+              std::optional<FuseConv> fuse) {
   OwningOpRef<ModuleOp> isolated = isolateFunction(module, function);
   FrontChoice choice(fuse, options.lowering == "serial", options.sizes);
   while (true) {
@@ -266,9 +308,9 @@ lowerInStages(ModuleOp module, StringRef function, const KernelOptions &options,
                        " is for convolutions that a recurrence reads, and '" +
                        function + "' has none: leave fuse-conv out");
     if (stages->stages.empty())
-      return OwningOpRef<ModuleOp>();
+      return LoweredKernels();
     bool isSerial;
-    auto lowered = lowerStages(*stages, options, description, isSerial);
+    auto lowered = lowerStages(*stages, options, isSerial);
     // Only now is known that the recurrences have no chunk form.
     if (lowered && isSerial && choice.setSerial())
       continue;
@@ -300,15 +342,14 @@ linattn::lowerKernels(ModuleOp module, StringRef function,
   LoweredKernels result;
   OwningOpRef<ModuleOp> &lowered = result.module;
   if (module.lookupSymbol<func::FuncOp>(function)) {
-    auto joined =
-        lowerInStages(module, function, options, fuse, result.description);
+    auto joined = lowerInStages(module, function, options, fuse);
     if (!joined)
       return joined.takeError();
-    lowered = std::move(*joined);
+    result = std::move(*joined);
   }
   if (!lowered) {
     bool onTiles;
-    lowered = lowerToLLVM(module, function, options, onTiles);
+    lowered = lowerToLLVM(module, function, options, onTiles, result.crowded);
     if (!lowered)
       return makeError("does not compile for " + options.chip);
     result.description = describe(result.getKernels(), function);

@@ -22,6 +22,8 @@ namespace linattn {
 struct LoweredKernels {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   llvm::json::Object description;
+  /// Kernels that hold more at once than a thread has registers.
+  std::vector<std::string> crowded;
 
   mlir::gpu::GPUModuleOp getKernels() const;
 };
