@@ -76,7 +76,7 @@ getLeanerChunkPlans(const llvm::json::Object &plan, int64_t spills) {
     plans.push_back((options + rest).str());
   };
   // Two parts of columns pad the shortest chunk.
-  if (chunk / 2 < kLeastChunk && spills <= kAddressBytes)
+  if (chunk / 2 < kLeastChunk)
     add("stages=1 chunk=" + Twine(chunk));
   if (number("parts") == 1)
     add("chunk=" + Twine(chunk) + " column-parts=2");
@@ -251,6 +251,10 @@ static int64_t countSpills(const Artifact &artifact) {
   return artifact.cubin ? artifact.cubin->resources.spillStoreBytes : 0;
 }
 
+/// A plan that spills too has to save one part of so many, or it is not worth
+/// its compilation.
+static constexpr int64_t kWorthwhile = 4;
+
 /// The first leaner plan that does not spill, or the one that spills least;
 /// `chosen` if none spills less than it.
 Artifact GPUCompilation::findLeaner(Artifact chosen) {
@@ -282,7 +286,7 @@ Artifact GPUCompilation::findLeaner(Artifact chosen) {
       return chosen;
     least = std::min(least, countSpills(chosen));
   }
-  if (best)
+  if (best && least * kWorthwhile <= countSpills(chosen) * (kWorthwhile - 1))
     tryToFinish(std::move(*best));
   return chosen;
 }
