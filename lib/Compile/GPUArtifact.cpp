@@ -12,7 +12,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace linattn;
@@ -133,7 +133,8 @@ private:
   llvm::Expected<Artifact> finish(LoweredKernels lowered);
   /// What a plan spills at least: what is known of its kernels, and what those
   /// that spilled before do.
-  int64_t countLeast(const LoweredKernels &lowered);
+  /// Stops at `enough`.
+  int64_t countLeast(const LoweredKernels &lowered, int64_t enough);
   llvm::Expected<Resources> assembleSome(const LoweredKernels &lowered,
                                          ArrayRef<KernelText> some);
   llvm::Expected<Artifact> finishCrowded(LoweredKernels first);
@@ -146,8 +147,8 @@ private:
   const Ptxas *ptxas;
   /// Bytes of spills by the hash of a kernel's text.
   llvm::DenseMap<uint64_t, int64_t> known;
-  /// Kernels that spilled.
-  llvm::StringSet<> risky;
+  /// Kernels that spilled, and how much.
+  llvm::StringMap<int64_t> risky;
 };
 } // namespace
 
@@ -171,7 +172,7 @@ void GPUCompilation::remember(ArrayRef<KernelText> texts,
       continue;
     known[kernel.hash] = spills->second;
     if (spills->second)
-      risky.insert(kernel.name);
+      risky[kernel.name] = spills->second;
   }
 }
 
@@ -225,7 +226,8 @@ GPUCompilation::assembleSome(const LoweredKernels &lowered,
   return std::move(cubin->resources);
 }
 
-int64_t GPUCompilation::countLeast(const LoweredKernels &lowered) {
+int64_t GPUCompilation::countLeast(const LoweredKernels &lowered,
+                                   int64_t enough) {
   int64_t sum = 0;
   bool hasOthers = false;
   SmallVector<KernelText> unknown;
@@ -240,10 +242,19 @@ int64_t GPUCompilation::countLeast(const LoweredKernels &lowered) {
   // Alone they would take no less than all.
   if (unknown.empty() || !hasOthers)
     return sum;
-  llvm::Expected<Resources> resources = assembleSome(lowered, unknown);
-  if (resources)
-    return sum + resources->spillStoreBytes;
-  llvm::consumeError(resources.takeError());
+  llvm::sort(unknown, [&](const KernelText &a, const KernelText &b) {
+    return std::pair(risky.lookup(b.name), StringRef(a.name)) <
+           std::pair(risky.lookup(a.name), StringRef(b.name));
+  });
+  for (const KernelText &kernel : unknown) {
+    if (sum >= enough)
+      break;
+    llvm::Expected<Resources> resources = assembleSome(lowered, kernel);
+    if (resources)
+      sum += resources->spillStoreBytes;
+    else
+      llvm::consumeError(resources.takeError());
+  }
   return sum;
 }
 
@@ -273,8 +284,10 @@ Artifact GPUCompilation::findLeaner(Artifact chosen) {
       llvm::consumeError(lowered.takeError());
       continue;
     }
-    int64_t spills = countLeast(*lowered);
-    if (spills >= least)
+    int64_t enough = std::min(
+        least, countSpills(chosen) * (kWorthwhile - 1) / kWorthwhile + 1);
+    int64_t spills = countLeast(*lowered, enough);
+    if (spills >= enough)
       continue;
     if (spills > 0) {
       least = spills;
@@ -286,7 +299,7 @@ Artifact GPUCompilation::findLeaner(Artifact chosen) {
       return chosen;
     least = std::min(least, countSpills(chosen));
   }
-  if (best && least * kWorthwhile <= countSpills(chosen) * (kWorthwhile - 1))
+  if (best)
     tryToFinish(std::move(*best));
   return chosen;
 }
@@ -295,12 +308,12 @@ Artifact GPUCompilation::findLeaner(Artifact chosen) {
 /// leaner one whose do, or the first of all.
 llvm::Expected<Artifact> GPUCompilation::finishCrowded(LoweredKernels first) {
   for (StringRef kernel : first.crowded)
-    risky.insert(kernel);
+    risky[kernel] = 1;
   for (StringRef plan : getLeanerPlans(first.description, INT64_MAX)) {
     llvm::Expected<LoweredKernels> lowered = lower(plan, /*isLeaner=*/true);
     if (!lowered)
       llvm::consumeError(lowered.takeError());
-    else if (lowered->crowded.empty() && countLeast(*lowered) == 0)
+    else if (lowered->crowded.empty() && countLeast(*lowered, 1) == 0)
       return finish(std::move(*lowered));
   }
   return finish(std::move(first));
