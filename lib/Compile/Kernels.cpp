@@ -1,11 +1,11 @@
-//===- Kernels.cpp - functions to PTX -------------------------------------===//
+//===- Kernels.cpp - functions to kernels, and to PTX ---------------------===//
 
 #include "ChoosePlan.h"
 #include "FusedConvolutions.h"
+#include "LoweredKernels.h"
 #include "Stages.h"
 
 #include "linattn-c/Runtime.h"
-#include "linattn/Compile/Compile.h"
 #include "linattn/Conversion/Fronts.h"
 #include "linattn/Conversion/Passes.h"
 #include "linattn/Dialect/LinAttn/IR/LinAttn.h"
@@ -14,11 +14,13 @@
 #include "linattn/Target/NVPTX.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace linattn;
@@ -75,27 +77,70 @@ makeTiles(ModuleOp isolated, const KernelOptions &options, StringRef plan) {
   return copy;
 }
 
+/// Registers of a thread, and from how many that are counted on a kernel may
+/// spill: operands of products and addresses need some too.
+static constexpr int64_t kMaxRegisters = 255, kManyRegisters = 192;
+
+/// What a kernel on tiles counts on; 0 where it does not say so.
+static int64_t countRegisters(gpu::GPUFuncOp func) {
+  auto registers = func->getAttrOfType<IntegerAttr>("tile.registers");
+  return registers ? registers.getInt() : 0;
+}
+
+/// The kernels that count on more registers than there are.
+static void findCrowded(ModuleOp tiles, std::vector<std::string> &crowded) {
+  tiles.walk([&](gpu::GPUFuncOp func) {
+    if (countRegisters(func) > kMaxRegisters)
+      crowded.push_back(func.getName().str());
+  });
+}
+
+namespace {
+struct FoundPlan {
+  std::string plan;
+  /// The most that a kernel counts on.
+  int64_t registers = 0;
+};
+} // namespace
+
 /// The first of the chosen plans that there is a kernel by, with what `given`
-/// says instead.
-static std::optional<std::string>
+/// says instead; one that leaves registers free before others.
+static std::optional<FoundPlan>
 findPlan(ModuleOp isolated, const KernelOptions &options, StringRef given) {
   ScopedDiagnosticHandler quiet(isolated.getContext(),
                                 [](Diagnostic &) { return success(); });
   KernelOptions open = options;
   open.plan.clear();
-  for (StringRef other : choosePlans(isolated, open)) {
+  std::vector<std::string> plans = choosePlans(isolated, open);
+  // Half the registers of each, after them.
+  if (!isAttention(isolated))
+    for (size_t i : llvm::seq(plans.size()))
+      plans.push_back(completePlan("column-parts=2", plans[i]));
+  std::optional<FoundPlan> found;
+  for (StringRef other : plans) {
     std::string plan = completePlan(given, other);
-    if (plan != options.plan && makeTiles(isolated, options, plan))
-      return plan;
+    OwningOpRef<ModuleOp> tiles;
+    if (plan != options.plan)
+      tiles = makeTiles(isolated, options, plan);
+    if (!tiles)
+      continue;
+    int64_t most = 0;
+    tiles->walk([&](gpu::GPUFuncOp func) {
+      most = std::max(most, countRegisters(func));
+    });
+    if (most < kManyRegisters)
+      return FoundPlan{plan, most};
+    if (!found)
+      found = FoundPlan{plan, most};
   }
-  return std::nullopt;
+  return found;
 }
 
 /// Says what else to add to a plan that there is no kernel by, or what to leave
 /// out of it, if that helps.
 static void suggestPlan(ModuleOp isolated, const KernelOptions &options) {
   std::string without;
-  std::optional<std::string> found = findPlan(isolated, options, options.plan);
+  std::optional<FoundPlan> found = findPlan(isolated, options, options.plan);
   if (!found) {
     // Other plans are no help where there is none at all.
     found = findPlan(isolated, options, "");
@@ -123,12 +168,15 @@ static void suggestPlan(ModuleOp isolated, const KernelOptions &options) {
       loc = op->getLoc();
   });
   InFlightDiagnostic remark = emitRemark(loc) << "there is a kernel by ";
-  if (found->empty())
+  if (found->plan.empty())
     remark << "the default plan";
   else
-    remark << "the plan '" << *found << "'";
+    remark << "the plan '" << found->plan << "'";
   if (!without.empty())
     remark << ", without '" << without << "'";
+  if (found->registers >= kManyRegisters)
+    remark << ", which counts on " << found->registers << " of the "
+           << kMaxRegisters << " registers of a thread and may spill";
 }
 
 /// The same under the given plan, or under the first that fits the device.
@@ -150,7 +198,7 @@ static OwningOpRef<ModuleOp> makeTiles(ModuleOp isolated,
         return tiles;
   }
   OwningOpRef<ModuleOp> tiles = makeTiles(isolated, options, plans.back());
-  if (!tiles && !options.plan.empty())
+  if (!tiles && !options.plan.empty() && options.suggests)
     suggestPlan(isolated, options);
   return tiles;
 }
@@ -231,8 +279,11 @@ static OwningOpRef<ModuleOp> prepare(ModuleOp module, StringRef function,
 /// kernels on tiles; null if it does not compile.
 static OwningOpRef<ModuleOp> lowerToLLVM(ModuleOp module, StringRef function,
                                          const KernelOptions &options,
-                                         bool &onTiles) {
+                                         bool &onTiles,
+                                         std::vector<std::string> &crowded) {
   OwningOpRef<ModuleOp> copy = prepare(module, function, options, onTiles);
+  if (copy)
+    findCrowded(*copy, crowded);
   NVVMPipelineOptions pipeline;
   pipeline.chip = options.chip;
   PassManager passes(module.getContext());
@@ -259,16 +310,16 @@ static llvm::json::Object describe(gpu::GPUModuleOp kernels,
 
 /// The kernels of all stages in one gpu.module, and their description. Says
 /// whether a recurrence among them runs token by token.
-static llvm::Expected<OwningOpRef<ModuleOp>>
-lowerStages(Stages &stages, const KernelOptions &options,
-            llvm::json::Object &description, bool &isSerial) {
+static llvm::Expected<LoweredKernels>
+lowerStages(Stages &stages, const KernelOptions &options, bool &isSerial) {
   isSerial = false;
-  OwningOpRef<ModuleOp> result;
+  LoweredKernels all;
+  OwningOpRef<ModuleOp> &result = all.module;
   SmallVector<llvm::json::Object> descriptions;
   for (const Stage &stage : stages.stages) {
     bool onTiles;
     OwningOpRef<ModuleOp> lowered =
-        lowerToLLVM(*stage.module, stage.name, options, onTiles);
+        lowerToLLVM(*stage.module, stage.name, options, onTiles, all.crowded);
     isSerial |= !onTiles && !isShortConv(*stage.module);
     if (!lowered)
       return makeError("does not compile for " + options.chip);
@@ -288,14 +339,14 @@ lowerStages(Stages &stages, const KernelOptions &options,
       joinDescriptions(stages, descriptions);
   if (!joined)
     return joined.takeError();
-  description = std::move(*joined);
-  return result;
+  all.description = std::move(*joined);
+  return all;
 }
 
-/// A function of several kernels; null if it has at most one.
-static llvm::Expected<OwningOpRef<ModuleOp>>
+/// A function of several kernels; no module if it has at most one.
+static llvm::Expected<LoweredKernels>
 lowerInStages(ModuleOp module, StringRef function, const KernelOptions &options,
-              std::optional<FuseConv> fuse, llvm::json::Object &description) {
+              std::optional<FuseConv> fuse) {
   OwningOpRef<ModuleOp> isolated = isolateFunction(module, function);
   FrontChoice choice(fuse, options.lowering == "serial", options.sizes);
   while (true) {
@@ -309,9 +360,9 @@ lowerInStages(ModuleOp module, StringRef function, const KernelOptions &options,
                        " is for convolutions that a recurrence reads, and '" +
                        function + "' has none: leave fuse-conv out");
     if (stages->stages.empty())
-      return OwningOpRef<ModuleOp>();
+      return LoweredKernels();
     bool isSerial;
-    auto lowered = lowerStages(*stages, options, description, isSerial);
+    auto lowered = lowerStages(*stages, options, isSerial);
     // Only now is known that the recurrences have no chunk form.
     if (lowered && isSerial && choice.setSerial())
       continue;
@@ -331,41 +382,66 @@ static llvm::Error checkName(StringRef function) {
                    function + "'");
 }
 
-llvm::Expected<CompiledKernel>
-linattn::compileKernel(ModuleOp module, StringRef function,
-                       const KernelOptions &given) {
+llvm::Expected<LoweredKernels>
+linattn::lowerKernels(ModuleOp module, StringRef function,
+                      const KernelOptions &given) {
   if (llvm::Error error = checkName(function))
     return std::move(error);
   if (llvm::Error error = checkPlan(given.plan))
     return std::move(error);
   KernelOptions options = given;
   std::optional<FuseConv> fuse = takeFuseConv(options.plan);
-  CompiledKernel result;
-  OwningOpRef<ModuleOp> lowered;
+  LoweredKernels result;
+  OwningOpRef<ModuleOp> &lowered = result.module;
   if (module.lookupSymbol<func::FuncOp>(function)) {
-    auto joined =
-        lowerInStages(module, function, options, fuse, result.description);
+    auto joined = lowerInStages(module, function, options, fuse);
     if (!joined)
       return joined.takeError();
-    lowered = std::move(*joined);
+    result = std::move(*joined);
   }
   if (!lowered) {
     bool onTiles;
-    lowered = lowerToLLVM(module, function, options, onTiles);
+    lowered = lowerToLLVM(module, function, options, onTiles, result.crowded);
     if (!lowered)
       return makeError("does not compile for " + options.chip);
-    result.description =
-        describe(*lowered->getOps<gpu::GPUModuleOp>().begin(), function);
+    result.description = describe(result.getKernels(), function);
   }
-  result.name = function.str();
   result.description["format"] = "linattn";
   result.description["version"] = LINATTN_ARTIFACT_VERSION;
   result.description["name"] = function.str();
   result.description["target"] = options.chip;
-  auto kernels = *lowered->getOps<gpu::GPUModuleOp>().begin();
-  llvm::Expected<std::string> ptx = translateToPTX(kernels, options.chip);
-  if (!ptx)
-    return ptx.takeError();
-  result.ptx = std::move(*ptx);
   return result;
+}
+
+gpu::GPUModuleOp LoweredKernels::getKernels() const {
+  return *(*module).getOps<gpu::GPUModuleOp>().begin();
+}
+
+static bool isKernel(LLVM::LLVMFuncOp func) {
+  return func->hasAttr(NVVM::NVVMDialect::getKernelFuncAttrName());
+}
+
+std::vector<KernelText> linattn::getKernelTexts(const LoweredKernels &lowered) {
+  std::vector<KernelText> texts;
+  for (auto func : lowered.getKernels().getOps<LLVM::LLVMFuncOp>())
+    if (isKernel(func)) {
+      std::string text;
+      llvm::raw_string_ostream os(text);
+      func->print(os, OpPrintingFlags().useLocalScope());
+      texts.push_back({func.getName().str(), llvm::xxh3_64bits(text)});
+    }
+  return texts;
+}
+
+llvm::Expected<std::string>
+linattn::emitPTX(const LoweredKernels &lowered, StringRef chip,
+                 llvm::function_ref<bool(StringRef)> keeps) {
+  gpu::GPUModuleOp kernels = lowered.getKernels();
+  if (!keeps)
+    return translateToPTX(kernels, chip);
+  OwningOpRef<gpu::GPUModuleOp> some(kernels.clone());
+  for (auto func : llvm::make_early_inc_range(some->getOps<LLVM::LLVMFuncOp>()))
+    if (isKernel(func) && !keeps(func.getName()))
+      func.erase();
+  return translateToPTX(*some, chip);
 }

@@ -24,6 +24,8 @@ TEST(ptxasSpillsAreCountedOnce) {
   Resources resources = parsePtxasOutput(kOutput);
   EXPECT_EQ(resources.spillStoreBytes, 2796u);
   EXPECT_EQ(resources.spillLoadBytes, 3160u);
+  EXPECT_EQ(resources.spillsOf["chain"], 2796u);
+  EXPECT_EQ(resources.spillsOf["offchain"], 0u);
   EXPECT_EQ(resources.stackBytes, 2056u);
   EXPECT_EQ(resources.notes.size(), size_t(1));
 }

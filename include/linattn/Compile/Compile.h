@@ -73,13 +73,6 @@ CompileResult compileModule(mlir::ModuleOp module,
                             const CompileOptions &options,
                             llvm::raw_ostream &progress);
 
-/// A kernel as text, and all that a launcher needs to know of it.
-struct CompiledKernel {
-  std::string name;
-  std::string ptx;
-  llvm::json::Object description;
-};
-
 /// What a kernel is made for, and how.
 struct KernelOptions {
   std::string chip;
@@ -88,6 +81,8 @@ struct KernelOptions {
   std::string mma;
   std::string plan; ///< as in CompileOptions
   CallSizes sizes;
+  /// Whether a remark says what to add to a plan that there is no kernel by.
+  bool suggests = true;
 };
 
 /// An error that names the option of a plan that there is not, or its rule and
@@ -120,12 +115,6 @@ std::vector<std::string> choosePlans(mlir::ModuleOp isolated,
 /// would.
 llvm::Error printPlans(mlir::ModuleOp module, llvm::StringRef function,
                        const KernelOptions &options, llvm::raw_ostream &os);
-
-/// Lowers one function of `module`, or a gpu.module of kernels on tiles of that
-/// name, to PTX. What is wrong with it is reported as diagnostics.
-llvm::Expected<CompiledKernel> compileKernel(mlir::ModuleOp module,
-                                             llvm::StringRef function,
-                                             const KernelOptions &options);
 
 /// An attribute of dictionaries, arrays, strings, integers and booleans as
 /// JSON.

@@ -55,8 +55,8 @@ struct Resources {
   unsigned spillStoreBytes = 0;
   unsigned spillLoadBytes = 0;
   unsigned sharedBytes = 0; ///< as ptxas sees them: without dynamic ones
-  /// The same by kernel.
-  std::map<std::string, unsigned, std::less<>> sharedBytesOf;
+  /// By kernel: the same, and bytes of spill stores.
+  std::map<std::string, unsigned, std::less<>> sharedBytesOf, spillsOf;
   unsigned barriers = 0;
   /// Notes on performance, such as C75xx, and other warnings.
   std::vector<std::string> notes;

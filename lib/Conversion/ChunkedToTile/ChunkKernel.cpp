@@ -352,6 +352,10 @@ void ChunkKernel::emitSegment() {
   createChannel();
   emitChunks(initial, final);
   auto store = [&] {
+    // Several warps may hold, and have read, the rows of a narrow state, which
+    // is stored where it came from; without a token nothing else orders them.
+    if (op.getSlots() && pass.hasOutputs())
+      tile::BarrierOp::create(builder, loc);
     for (auto [number, state] : llvm::zip(states, final))
       storeState(number, state);
   };

@@ -12,9 +12,12 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/raw_ostream.h"
@@ -62,6 +65,35 @@ llvm::Expected<std::string> linattn::getPTXFeature(llvm::StringRef chip) {
   return makeError("target '" + chip + "' is none of " + getKnownDevices());
 }
 
+/// Integer sums and products of a kernel up to which LLVM looks for differences
+/// between them: each with all before it, which takes seconds for twice as many
+/// and saves an instruction in a hundred.
+static constexpr ptrdiff_t kManySums = 320;
+
+namespace {
+/// Leaves straight line strength reduction out of kernels with many sums.
+class PassGate : public llvm::OptPassGate {
+public:
+  explicit PassGate(const llvm::Module &module) {
+    for (const llvm::Function &function : module)
+      if (llvm::count_if(llvm::instructions(function), [](const auto &inst) {
+            return inst.getOpcode() == llvm::Instruction::Add ||
+                   inst.getOpcode() == llvm::Instruction::Mul;
+          }) > kManySums)
+        large.insert(("function (" + function.getName() + ")").str());
+  }
+
+  bool isEnabled() const override { return true; }
+  bool shouldRunPass(llvm::StringRef pass,
+                     llvm::StringRef place) const override {
+    return pass != "slsr" || !large.contains(place);
+  }
+
+private:
+  llvm::StringSet<> large;
+};
+} // namespace
+
 llvm::Expected<std::string> linattn::translateToPTX(Operation *gpuModule,
                                                     llvm::StringRef chip) {
   llvm::Expected<std::string> feature = getPTXFeature(chip);
@@ -94,6 +126,8 @@ llvm::Expected<std::string> linattn::translateToPTX(Operation *gpuModule,
   module->setDataLayout(machine->createDataLayout());
   optimizeModule(*module, *machine);
 
+  PassGate gate(*module);
+  context.setOptPassGate(gate);
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;

@@ -184,7 +184,9 @@ Resources linattn::parsePtxasOutput(StringRef text) {
     most("([0-9]+) bytes stack frame", resources.stackBytes);
     // -warn-spills says the same words once more, in its warnings.
     if (line.contains("bytes stack frame")) {
-      resources.spillStoreBytes += number(line, "([0-9]+) bytes spill stores");
+      unsigned stores = number(line, "([0-9]+) bytes spill stores");
+      resources.spillStoreBytes += stores;
+      resources.spillsOf[kernel] += stores;
       resources.spillLoadBytes += number(line, "([0-9]+) bytes spill loads");
     }
     if (line.contains("warning") || line.contains("Performance Loss") ||
