@@ -19,7 +19,7 @@ def compile(source, target, plan, *options):
 
 def suggestion(said, given):
     """The plan that a remark recommends, of words that were given and are not left out."""
-    match = re.search(r"there is a kernel by (?:the plan '(.*?)'|the default plan)(?:, without '(.*?)')?\n", said)
+    match = re.search(r"there is a kernel by (?:the plan '(.*?)'|the default plan)(?:, without '(.*?)')?(?:, which counts on .*)?\n", said)
     assert match, said
     plan, without = match[1] or "", match[2] or ""
     assert set(given.split()) <= set(plan.split()) | set(without.split()), said
