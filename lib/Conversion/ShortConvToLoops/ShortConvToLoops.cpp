@@ -44,9 +44,12 @@ private:
     return arith::ConstantIndexOp::create(builder, loc, value);
   }
   /// Channels [at, at + width) of sequence n.
-  void emitBlock(Value n, int64_t at, int64_t width);
+  void emitBlock(Value n, Value at, int64_t width);
+  /// `pieces` of `width` channels of each of the sequences, from `first` on.
+  void emitPieces(Value sequences, int64_t first, int64_t pieces,
+                  int64_t width);
   /// The values of `width` channels that lie apart in memory, as a vector.
-  Value gather(Value buffer, int64_t at, int64_t width,
+  Value gather(Value buffer, Value at, int64_t width,
                llvm::function_ref<SmallVector<Value>(Value)> indices);
 
   ShortConvOp op;
@@ -81,17 +84,13 @@ LogicalResult ShortConvLowering::run() {
   } else {
     sequences = memref::DimOp::create(builder, loc, input, index(0));
   }
-  auto parallel =
-      scf::ParallelOp::create(builder, loc, ValueRange{index(0)},
-                              ValueRange{sequences}, ValueRange{index(1)});
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(parallel.getBody());
-    Value n = parallel.getInductionVars()[0];
-    int64_t channels = cast<MemRefType>(weight.getType()).getDimSize(0);
-    forEachPiece(channels, kPieceWidth,
-                 [&](int64_t at, int64_t width) { emitBlock(n, at, width); });
-  }
+  // The text does not grow with the channels.
+  int64_t channels = cast<MemRefType>(weight.getType()).getDimSize(0);
+  int64_t whole = channels / kPieceWidth, rest = channels % kPieceWidth;
+  if (whole)
+    emitPieces(sequences, 0, whole, kPieceWidth);
+  if (rest)
+    emitPieces(sequences, channels - rest, 1, rest);
   replaceWithBuffer(builder, result, output);
   if (op.getFinalWindow())
     replaceWithBuffer(builder, cast<OpResult>(op.getFinalWindow()),
@@ -100,20 +99,34 @@ LogicalResult ShortConvLowering::run() {
   return success();
 }
 
+void ShortConvLowering::emitPieces(Value sequences, int64_t first,
+                                   int64_t pieces, int64_t width) {
+  auto parallel = scf::ParallelOp::create(
+      builder, loc, ValueRange{index(0), index(0)},
+      ValueRange{sequences, index(pieces)}, ValueRange{index(1), index(1)});
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(parallel.getBody());
+  Value at = arith::MulIOp::create(builder, loc, parallel.getInductionVars()[1],
+                                   index(width));
+  at = arith::AddIOp::create(builder, loc, at, index(first));
+  emitBlock(parallel.getInductionVars()[0], at, width);
+}
+
 Value ShortConvLowering::gather(
-    Value buffer, int64_t at, int64_t width,
+    Value buffer, Value at, int64_t width,
     llvm::function_ref<SmallVector<Value>(Value)> indices) {
   SmallVector<Value> elements;
-  for (int64_t c = at; c < at + width; ++c) {
+  for (int64_t c : llvm::seq(width)) {
+    Value channel = arith::AddIOp::create(builder, loc, at, index(c));
     Value element =
-        memref::LoadOp::create(builder, loc, buffer, indices(index(c)));
+        memref::LoadOp::create(builder, loc, buffer, indices(channel));
     elements.push_back(convertElements(builder, loc, element, compute));
   }
   return vector::FromElementsOp::create(
       builder, loc, VectorType::get({width}, compute), elements);
 }
 
-void ShortConvLowering::emitBlock(Value n, int64_t at, int64_t width) {
+void ShortConvLowering::emitBlock(Value n, Value at, int64_t width) {
   int64_t taps = op.getWidth();
   auto type = VectorType::get({width}, compute);
   Value zero =
@@ -148,7 +161,7 @@ void ShortConvLowering::emitBlock(Value n, int64_t at, int64_t width) {
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
-    SmallVector<Value> indices = {loop.getInductionVar(), index(at)};
+    SmallVector<Value> indices = {loop.getInductionVar(), at};
     if (!seqlens)
       indices.insert(indices.begin(), n);
     Type element = getElementTypeOrSelf(op.getInput().getType());
@@ -174,8 +187,9 @@ void ShortConvLowering::emitBlock(Value n, int64_t at, int64_t width) {
     Value last = convertElements(builder, loc, value, stored);
     for (int64_t c : llvm::seq(width)) {
       Value element = vector::ExtractOp::create(builder, loc, last, c);
+      Value channel = arith::AddIOp::create(builder, loc, at, index(c));
       memref::StoreOp::create(builder, loc, element, finalWindow,
-                              ValueRange{n, index(at + c), index(j)});
+                              ValueRange{n, channel, index(j)});
     }
   }
 }
