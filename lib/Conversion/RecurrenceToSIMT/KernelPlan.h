@@ -33,6 +33,10 @@ struct KernelPlan {
   int64_t blocks = 1;    ///< that a multiprocessor is to hold at least
   bool decoding = false; ///< states live in a pool: a call has few tokens
 
+  /// Lanes of a column that stand in one warp.
+  int64_t lanesOfWarp() const {
+    return std::clamp<int64_t>(kWarpSize / laneStride, 1, lanes);
+  }
   /// Groups of 4 rows that a thread holds of a state with K rows.
   int64_t groups(int64_t keys) const {
     return llvm::divideCeil(keys, kGroup * lanes);
