@@ -172,7 +172,6 @@ private:
   llvm::DenseMap<std::pair<int64_t, unsigned>, mlir::Value> clampedColumns;
   llvm::DenseMap<std::pair<mlir::Value, int>, int64_t> slots;
   std::map<std::pair<intptr_t, int>, llvm::SmallVector<mlir::Value>> rowsOf;
-  llvm::DenseMap<mlir::Attribute, std::string> tables;
 
   /// An element that the previous token's turn loads: from a cursor's place,
   /// which goes from token to token and is the same in all threads.
