@@ -363,6 +363,8 @@ void KernelBuilder::emitStateOp(Operation *inner) {
         value = arith::MulFOp::create(builder, frame.loc, value, inverse);
       pending[inner->getResult(0)] = factor;
     }
+    if (plan.keysTwice)
+      evaluator.forgetRows();
     after = rows.addOuter(
         before, evaluator.rows(write.getKey(), /*exponential=*/false), values);
   } else {
@@ -373,7 +375,7 @@ void KernelBuilder::emitStateOp(Operation *inner) {
       pending[inner->getResult(0)] = pending.lookup(inner->getOperand(0));
     } else {
       Value factor = scalarFactor(decay);
-      if (plan.decoding)
+      if (decaysWait())
         return decayLater(decay, factor);
       after = rows.scale(before, factor);
     }
@@ -446,7 +448,7 @@ SmallVector<Value, 4> KernelBuilder::sumOverLanes(SmallVector<Value, 4> sums) {
 static constexpr double kLeastPending = 0x1p-30, kMostPending = 0x1p30;
 
 bool KernelBuilder::hasPending(unsigned state) {
-  if (!plan.decoding)
+  if (!decaysWait())
     return false;
   Value version = op.getBody()->getTerminator()->getOperands().take_back(
       op.getNumStates())[state];

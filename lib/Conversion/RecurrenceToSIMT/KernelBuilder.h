@@ -44,6 +44,9 @@ private:
                   llvm::ArrayRef<unsigned> targets);
   LogDecay logDecay(mlir::Value gate);
   mlir::Value scalarFactor(DecayOp decay);
+  /// Whether scalar decays wait for the end of the call. Not where states are
+  /// stored on the way: their rows with and without the factor take registers.
+  bool decaysWait() { return plan.decoding && !op.getSnapshots(); }
   /// Whether scalar decays of the state wait, so that a factor goes from token
   /// to token with its rows.
   bool hasPending(unsigned state);

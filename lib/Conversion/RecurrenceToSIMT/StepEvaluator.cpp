@@ -139,7 +139,7 @@ Value StepEvaluator::loadArgument(BlockArgument arg, ArrayRef<Coord> at) {
   Value stride = tensor.strides[headDim - 1];
   if (isAhead) {
     OpBuilder::InsertionGuard guard(frame.builder);
-    if (loads && frame.isInvariant(own))
+    if (frame.isInvariant(own))
       frame.builder.setInsertionPoint(loads);
     return loadFrom(
         frame.advance(base, element, frame.mulI(frame.token, stride)));
@@ -372,6 +372,24 @@ Coord StepEvaluator::threadElement(int64_t piece, int64_t size) {
   return element;
 }
 
+/// This thread's part of a decay over K, which takes what rounding took from
+/// its factor to its next one.
+Value StepEvaluator::compensatedExp(Value gate) {
+  OpBuilder &builder = frame.builder;
+  Value first, lost;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(frame.firstTokenEnd);
+    first = frame.f32(0);
+    builder.setInsertionPointToStart(frame.token.getParentBlock());
+    lost = emitPlaceholder(builder.getF32Type());
+  }
+  Value carry = lost;
+  Value factor = emitCompensated(frame, emitLogDecay(frame, gate), carry);
+  handedOn.push_back({lost, first, carry});
+  return factor;
+}
+
 void StepEvaluator::publish(Value vector, bool exponential) {
   if (dependent.contains(vector) || slots.contains({vector, exponential}))
     return;
@@ -379,8 +397,9 @@ void StepEvaluator::publish(Value vector, bool exponential) {
   int64_t slot = shared.allocatePadded(size, paddedSize(vector));
   slots[{vector, exponential}] = slot;
   for (int64_t piece = 0; piece * threads < size; ++piece) {
-    Value element =
-        toShared(evaluate(vector, {threadElement(piece, size)}), exponential);
+    Value element = elementF32(vector, {threadElement(piece, size)});
+    if (exponential)
+      element = compensatedExp(element);
     Value inside;
     if ((piece + 1) * threads > size)
       inside = frame.hoisted({}, [&] {

@@ -92,6 +92,9 @@ public:
   /// has. State-dependent vectors are published first, with a barrier.
   llvm::ArrayRef<mlir::Value> rows(mlir::Value vector, bool exponential);
 
+  /// Rows are loaded again where they are next asked for.
+  void forgetRows() { rowsOf.clear(); }
+
   /// Carries the elements of the next token through the loop. Returns the new
   /// loop.
   mlir::Operation *finish();
@@ -153,6 +156,7 @@ private:
   int64_t publishColumns(mlir::Value vector, bool exponential, int64_t padded);
   Coord threadElement(int64_t piece, int64_t size);
   mlir::Value toShared(mlir::Value element, bool exponential);
+  mlir::Value compensatedExp(mlir::Value gate);
   int64_t paddedSize(mlir::Value vector);
 
   KernelFrame &frame;

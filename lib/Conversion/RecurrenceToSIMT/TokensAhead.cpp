@@ -246,40 +246,44 @@ LogDecay TokensAhead::decay(Value gate) {
 // Ahead
 //===----------------------------------------------------------------------===//
 
-void TokensAhead::emitVector(StepEvaluator &evaluator, const Item &item,
-                             Value place) {
+/// The floats of a vector in shared memory.
+int64_t TokensAhead::sizeOf(const Item &item) const {
+  int64_t size = cast<VectorType>(item.value.getType()).getShape().back();
+  bool isColumns = item.kind == Kind::Columns;
+  return llvm::alignTo(
+      isColumns ? frame.plan.width : frame.plan.paddedKeys(size), kAlignment);
+}
+
+void TokensAhead::emitPiece(StepEvaluator &evaluator, const Item &item,
+                            Value place, int64_t first) {
   OpBuilder &builder = frame.builder;
   const KernelPlan &plan = frame.plan;
   bool isColumns = item.kind == Kind::Columns;
   int64_t size = cast<VectorType>(item.value.getType()).getShape().back();
-  int64_t floats =
-      llvm::alignTo(isColumns ? plan.width : plan.paddedKeys(size), kAlignment);
   Value lane = evaluator.warpLane();
-  for (int64_t first = 0; first < floats; first += kWarpSize) {
-    Coord at = evaluator.laneElement(first, size);
-    if (isColumns && plan.slices != 1)
-      at = frame.hoisted({}, [&] {
-        Value column =
-            frame.addI(frame.mulI(frame.slice, frame.i32(plan.width)),
-                       frame.addI(lane, frame.i32(first)));
-        return frame.minI(column, frame.i32(size - 1));
-      });
-    SmallVector<Coord, 2> coords(item.at.begin(), item.at.end());
-    coords.push_back(at);
-    Value element = evaluator.elementF32(item.value, coords);
-    if (item.kind == Kind::Exponentials)
-      element = math::ExpOp::create(builder, frame.loc, element);
-    auto isBelow = [&](int64_t bound) {
-      return frame.hoisted(
-          {}, [&] { return frame.isLess(lane, frame.i32(bound - first)); });
-    };
-    if (!isColumns && first + kWarpSize > size)
-      element = frame.select(isBelow(size), element, frame.f32(0));
-    frame.when(first + kWarpSize > floats ? isBelow(floats) : Value(), [&] {
-      frame.store(element, address(place, item.slot + first, lane),
-                  sizeof(float));
+  Coord at = evaluator.laneElement(first, size);
+  if (isColumns && plan.slices != 1)
+    at = frame.hoisted({}, [&] {
+      Value column = frame.addI(frame.mulI(frame.slice, frame.i32(plan.width)),
+                                frame.addI(lane, frame.i32(first)));
+      return frame.minI(column, frame.i32(size - 1));
     });
-  }
+  SmallVector<Coord, 2> coords(item.at.begin(), item.at.end());
+  coords.push_back(at);
+  Value element = evaluator.elementF32(item.value, coords);
+  if (item.kind == Kind::Exponentials)
+    element = math::ExpOp::create(builder, frame.loc, element);
+  auto isBelow = [&](int64_t bound) {
+    return frame.hoisted(
+        {}, [&] { return frame.isLess(lane, frame.i32(bound - first)); });
+  };
+  if (!isColumns && first + kWarpSize > size)
+    element = frame.select(isBelow(size), element, frame.f32(0));
+  int64_t floats = sizeOf(item);
+  frame.when(first + kWarpSize > floats ? isBelow(floats) : Value(), [&] {
+    frame.store(element, address(place, item.slot + first, lane),
+                sizeof(float));
+  });
 }
 
 void TokensAhead::emitRound(Value first, int64_t round, Operation *loads,
@@ -300,8 +304,7 @@ void TokensAhead::emitRound(Value first, int64_t round, Operation *loads,
   Value turn = frame.token;
   {
     OpBuilder::InsertionGuard guard(builder);
-    if (loads)
-      builder.setInsertionPoint(loads);
+    builder.setInsertionPoint(loads);
     // Warps without a token take the last: loads need no branch.
     Value last = arith::SubIOp::create(builder, loc, frame.end, frame.i64(1));
     frame.token = frame.minI(frame.addI(first, frame.toI64(warp)), last);
@@ -328,7 +331,8 @@ void TokensAhead::emitRound(Value first, int64_t round, Operation *loads,
       break;
     }
     default:
-      emitVector(evaluator, item, place);
+      for (int64_t piece = 0; piece < sizeOf(item); piece += kWarpSize)
+        emitPiece(evaluator, item, place, piece);
     }
   }
   // LLVM makes one load of four floats of loads of three.
@@ -348,32 +352,86 @@ void TokensAhead::emitRound(Value first, int64_t round, Operation *loads,
   frame.token = turn;
 }
 
+/// Hands on what a branch without results has loaded; nothing uses it where the
+/// branch is not taken.
+static void yieldUsed(OpBuilder &builder, scf::IfOp branch) {
+  auto isOutside = [](scf::IfOp branch) {
+    return [=](OpOperand &use) mutable {
+      return !branch->isProperAncestor(use.getOwner());
+    };
+  };
+  SmallVector<Value> used;
+  for (Operation &inner : branch.thenBlock()->without_terminator())
+    for (Value result : inner.getResults())
+      if (llvm::any_of(result.getUses(), isOutside(branch)))
+        used.push_back(result);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(branch);
+  Location loc = branch.getLoc();
+  auto whole =
+      scf::IfOp::create(builder, loc, ValueRange(used).getTypes(),
+                        branch.getCondition(), /*withElseRegion=*/true);
+  Block *from = branch.thenBlock(), *to = whole.thenBlock();
+  to->getOperations().splice(to->begin(), from->getOperations(), from->begin(),
+                             from->getTerminator()->getIterator());
+  builder.setInsertionPointToEnd(to);
+  scf::YieldOp::create(builder, loc, used);
+  builder.setInsertionPointToEnd(whole.elseBlock());
+  SmallVector<Value> none;
+  for (Value value : used)
+    none.push_back(LLVM::PoisonOp::create(builder, loc, value.getType()));
+  scf::YieldOp::create(builder, loc, none);
+  for (auto [value, result] : llvm::zip_equal(used, whole.getResults()))
+    value.replaceUsesWithIf(result, isOutside(whole));
+  branch.erase();
+}
+
+void TokensAhead::emitRounds(Value first, Operation *loads,
+                             llvm::function_ref<void(StepEvaluator &)> bind) {
+  OpBuilder &builder = frame.builder;
+  auto hasTokens = [&](int64_t round) {
+    Value next = frame.addI(first, frame.i64(round * warps()));
+    return frame.isLess(next, frame.end);
+  };
+  auto place = [&] { return frame.i32(0).getDefiningOp(); };
+  emitRound(first, 0, loads ? loads : place(), bind);
+  for (int64_t round : llvm::seq<int64_t>(1, rounds)) {
+    if (!loads) {
+      frame.when(hasTokens(round),
+                 [&] { emitRound(first, round, place(), bind); });
+      continue;
+    }
+    scf::IfOp branch;
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPoint(loads);
+      branch = scf::IfOp::create(builder, frame.loc, hasTokens(round),
+                                 /*withElseRegion=*/false);
+    }
+    frame.when(branch.getCondition(), [&] {
+      emitRound(first, round, branch.thenBlock()->getTerminator(), bind);
+    });
+    yieldUsed(builder, branch);
+  }
+  frame.barrier();
+}
+
 void TokensAhead::finish(Operation *module,
                          llvm::function_ref<void(StepEvaluator &)> bind) {
   if (!isUsed())
     return;
   OpBuilder &builder = frame.builder;
   OpBuilder::InsertionGuard guard(builder);
-  auto emitRest = [&](Value first) {
-    for (int64_t round : llvm::seq<int64_t>(1, rounds)) {
-      Value next = frame.addI(first, frame.i64(round * warps()));
-      frame.when(frame.isLess(next, frame.end),
-                 [&] { emitRound(first, round, nullptr, bind); });
-    }
-  };
   // The first tokens' loads before those of the states: what is computed from
-  // them does not wait for the states. Those behind have time.
+  // them does not wait for the states. And all before anything waits for one of
+  // them: where memory is busy, one wait is long.
   builder.setInsertionPoint(frame.loop);
-  emitRound(frame.begin, 0, frame.firstTokenEnd, bind);
-  emitRest(frame.begin);
-  frame.barrier();
+  emitRounds(frame.begin, frame.firstTokenEnd, bind);
   // All have done with the tokens before.
   auto branch = cast<scf::IfOp>(again);
   builder.setInsertionPointToStart(branch.thenBlock());
   frame.barrier();
-  emitRound(frame.token, 0, nullptr, bind);
-  emitRest(frame.token);
-  frame.barrier();
+  emitRounds(frame.token, nullptr, bind);
 
   for (Operation *size : tokenSizes)
     size->setAttr("value", builder.getI32IntegerAttr(used));

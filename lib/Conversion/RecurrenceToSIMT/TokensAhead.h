@@ -60,6 +60,7 @@ private:
     llvm::SmallVector<mlir::Value, 4> loaded;
   };
   Item &ask(Kind kind, mlir::Value value, llvm::ArrayRef<int64_t> at = {});
+  int64_t sizeOf(const Item &item) const;
   int64_t estimateFloats() const;
   bool isComputed(mlir::Value value) const;
   int64_t warps() const { return frame.plan.threads / kWarpSize; }
@@ -72,12 +73,17 @@ private:
   mlir::Value address(mlir::Value place, int64_t slot,
                       mlir::Value element = {});
 
-  /// One token of each warp: those from `first` + round * warps on. Loads go
-  /// before `loads`, if that is given.
+  /// All tokens from `first` on that there is memory for. Their loads go before
+  /// `loads`; null: in place, warp's token by token, for registers that states
+  /// have.
+  void emitRounds(mlir::Value first, mlir::Operation *loads,
+                  llvm::function_ref<void(StepEvaluator &)> bind);
+  /// One token of each warp: those from `first` + round * warps on.
   void emitRound(mlir::Value first, int64_t round, mlir::Operation *loads,
                  llvm::function_ref<void(StepEvaluator &)> bind);
-  void emitVector(StepEvaluator &evaluator, const Item &item,
-                  mlir::Value place);
+  /// A warp's width of a vector, from element `first` on.
+  void emitPiece(StepEvaluator &evaluator, const Item &item, mlir::Value place,
+                 int64_t first);
 
   KernelFrame &frame;
   SharedMemory &shared;
