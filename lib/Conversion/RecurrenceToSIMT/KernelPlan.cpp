@@ -181,11 +181,12 @@ FailureOr<KernelPlan> simt::planKernel(RecurrenceOp op,
                       kRegistersPerBlock / (plan.threads * registers));
     };
     plan.blocks = std::max<int64_t>(1, countBlocks(elements + rows + rest));
-    // Keys that are loaded again may make room for a block more. Nothing is
-    // loaded again where no barrier stands between.
+    // Keys that are loaded again may make room for a block more, beside a short
+    // step. Nothing is loaded again where no barrier stands between.
     int64_t again =
         elements + rest + kRegistersOfKeysTwice + rows * countDecaysOfRows(op);
-    if (plan.lanesOfWarp() != plan.lanes && countBlocks(again) > plan.blocks) {
+    if (rest == kOtherDecodingRegisters && plan.lanesOfWarp() != plan.lanes &&
+        countBlocks(again) > plan.blocks) {
       plan.blocks = countBlocks(again);
       plan.keysTwice = true;
     }

@@ -42,23 +42,33 @@ LogDecay simt::emitLogDecay(KernelCode &code, Value gate) {
       builder, code.loc, compare(arith::CmpFPredicate::OGE, -0.693147),
       compare(arith::CmpFPredicate::OLE, 0.0));
   Value minusOne = emitShortExpM1(code, gate);
-  Value factor = add(code, minusOne, code.f32(1));
+  decay.factor = add(code, minusOne, code.f32(1));
   // factor - 1 is exact here, so this is what rounding e^g lost.
-  Value rest = sub(code, minusOne, sub(code, factor, code.f32(1)));
-  decay.factor = code.select(decay.lasting, factor,
-                             math::ExpOp::create(builder, code.loc, gate));
-  decay.rest = code.select(decay.lasting, rest, code.f32(0));
+  decay.rest = sub(code, minusOne, sub(code, decay.factor, code.f32(1)));
+  decay.otherwise = math::ExpOp::create(builder, code.loc, gate);
   return decay;
+}
+
+LogDecay simt::emitJoined(KernelCode &code, const LogDecay &decay) {
+  LogDecay joined;
+  joined.lasting = decay.lasting;
+  joined.factor = code.select(decay.lasting, decay.factor, decay.otherwise);
+  joined.rest = code.select(decay.lasting, decay.rest, code.f32(0));
+  return joined;
 }
 
 Value simt::emitCompensated(KernelCode &code, const LogDecay &decay,
                             Value &carry) {
+  Value zero = code.f32(0), before = carry;
   // What was lost at a factor near 1 is not small beside one near 0.
-  Value zero = code.f32(0);
-  Value rest = add(code, decay.rest, code.select(decay.lasting, carry, zero));
+  if (!decay.otherwise)
+    before = code.select(decay.lasting, carry, zero);
+  Value rest = add(code, decay.rest, before);
   Value corrected = add(code, decay.factor, rest);
   Value left = add(code, sub(code, decay.factor, corrected), rest);
   // Not of an infinite factor.
   carry = code.select(decay.lasting, left, zero);
-  return corrected;
+  if (!decay.otherwise)
+    return corrected;
+  return code.select(decay.lasting, corrected, decay.otherwise);
 }

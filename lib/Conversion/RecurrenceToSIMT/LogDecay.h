@@ -13,14 +13,20 @@ namespace linattn::simt {
 /// after a thousand. Only factors in [1/2, 1] last long enough to need it.
 struct LogDecay {
   mlir::Value factor;
-  /// e^g - factor; 0 where the factor does not last.
+  /// e^g - factor.
   mlir::Value rest;
   /// Whether e^g is in [1/2, 1].
   mlir::Value lasting;
+  /// e^g where it is not, and factor and rest mean nothing; null: they are e^g
+  /// and 0 there.
+  mlir::Value otherwise;
 };
 
 /// Everything that is known of a token's gate alone.
 LogDecay emitLogDecay(KernelCode &code, mlir::Value gate);
+
+/// The same without `otherwise`.
+LogDecay emitJoined(KernelCode &code, const LogDecay &decay);
 
 /// The factor with what those before it have lost, and `carry` for the next.
 mlir::Value emitCompensated(KernelCode &code, const LogDecay &decay,

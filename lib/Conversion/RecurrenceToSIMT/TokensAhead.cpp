@@ -321,8 +321,8 @@ void TokensAhead::emitRound(Value first, int64_t round, Operation *loads,
       break;
     }
     case Kind::Factor: {
-      LogDecay decay =
-          emitLogDecay(frame, evaluator.elementF32(item.value, {}));
+      LogDecay decay = emitJoined(
+          frame, emitLogDecay(frame, evaluator.elementF32(item.value, {})));
       numbers.emplace_back(item.slot, decay.factor);
       numbers.emplace_back(item.slot + 1, decay.rest);
       numbers.emplace_back(
