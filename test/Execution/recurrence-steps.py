@@ -1,7 +1,8 @@
 # Decoding of recurrences on the simulator, against the fp64 loop: states in a pool
 # in f32, bf16 and f16, in place; V that no thread's columns divide, rows of the
 # pool with gaps, pools that begin at an odd element, packed sequences, no tokens at
-# all, snapshots after every and after every third token, slots without a sequence.
+# all, more than are computed ahead at once, snapshots after every and after every
+# third token, slots without a sequence, gates after which nothing is left.
 # Twice the same bits, and states that no slot names keep theirs.
 # REQUIRES: numpy
 # RUN: %python %s linattn-compile %t
@@ -86,7 +87,9 @@ def relative(got, want):
     return np.linalg.norm(got - want) / max(np.linalg.norm(want), 1e-30)
 
 
-def check(number, K, V, stored, T, slots, vector_gate=False, snapshots=0, place="dense"):
+def check(
+    number, K, V, stored, T, slots, vector_gate=False, snapshots=0, place="dense", gate=0.5
+):
     """`T` is a number of tokens, or those of each sequence, packed."""
     packed = not isinstance(T, int)
     source, out = folder / f"{number}.mlir", folder / str(number)
@@ -102,7 +105,7 @@ def check(number, K, V, stored, T, slots, vector_gate=False, snapshots=0, place=
     q, k = unit.astype(np.float16)
     v = rng.normal(size=(*n, HEADS, V)).astype(np.float16)
     gates = (*n, HEADS, K) if vector_gate else (*n, HEADS)
-    g = -rng.exponential(0.5, size=gates).astype(np.float32)
+    g = -rng.exponential(gate, size=gates).astype(np.float32)
     beta = rng.uniform(size=(*n, HEADS)).astype(np.float32)
     first = to_stored(rng.normal(size=(max(slots) + 2, HEADS, K, V)), stored)
     slots = np.array(slots, np.int32)
@@ -155,6 +158,11 @@ CASES = [
     dict(K=64, V=64, stored="bf16", T=0, slots=[1, 0]),
     dict(K=64, V=64, stored="bf16", T=1, slots=[1, 2]),
     dict(K=32, V=64, stored="bf16", T=8, slots=[0, 3], snapshots=1),
+    # Tokens behind the first eight, and decays too strong to wait.
+    dict(K=64, V=64, stored="bf16", T=17, slots=[1, 0]),
+    dict(K=32, V=40, stored="f32", T=[9, 16, 0, 12], slots=[3, 1, 0, 2], gate=30),
+    dict(K=48, V=32, stored="f32", T=11, slots=[0, PADDING], vector_gate=True, gate=4),
+    dict(K=32, V=128, stored="f32", T=8, slots=[2, 1], gate=6),
     # V that is odd, and that no block's columns divide; K that no lanes divide.
     dict(K=64, V=65, stored="bf16", T=3, slots=[1, 0]),
     dict(K=60, V=70, stored="bf16", T=3, slots=[1, PADDING], vector_gate=True),

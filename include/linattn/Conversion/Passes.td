@@ -120,8 +120,13 @@ def RecurrenceToSIMT : Pass<"linattn-recurrence-to-simt", "::mlir::ModuleOp"> {
     or 4 (bf16, f16) adjacent columns, which it loads at once where rows lie beside
     each other and begin at a multiple of 8 bytes, and element by element elsewhere;
     an odd V leaves it one. The lanes of a column stand in different warps, so that
-    a warp moves 256 bytes of a row, and sums go through shared memory. The loads of
-    the first token go before those of the states.
+    a warp moves 256 bytes of a row, and sums go through shared memory. What the
+    step computes of its token alone (keys, decays, rates, values) each warp does for
+    tokens of its own, 8 in all, before the loop: their loads go before those of the
+    states, and no token's turn has an exp, or a barrier but for sums. Scalar decays
+    wait: reads are multiplied by their product, values of writes divided by it, and
+    the state is multiplied once at the end, or when the product leaves
+    [2^-30, 2^30].
 
     A block owns one (sequence, head) and a slice of the value columns; L
     adjacent threads share a column and hold K / L of its rows of every state in

@@ -24,7 +24,7 @@ KernelBuilder::KernelBuilder(const KernelSignature &signature,
     : signature(signature), plan(plan),
       op(cast<RecurrenceOp>(signature.getOp().getOperation())),
       builder(builder), frame(op, plan, builder), shared(frame),
-      evaluator(frame, shared, dependent) {
+      evaluator(frame, shared, dependent), ahead(frame, shared, dependent) {
   for (unsigned i : llvm::seq(op.getNumStates()))
     states.emplace_back(frame, op.getStateType(i));
 }
@@ -33,16 +33,22 @@ KernelBuilder::KernelBuilder(const KernelSignature &signature,
 // Parameters
 //===----------------------------------------------------------------------===//
 
-LogicalResult KernelBuilder::run(Operation *module, StringRef name) {
+LogicalResult KernelBuilder::run(Operation *owner, StringRef name) {
+  module = owner;
   OpBuilder::InsertionGuard guard(builder);
   KernelFunction kernel =
       createKernel(frame, module, name, signature, plan.threads, plan.blocks);
   tensors = std::move(kernel.tensors);
   frame.time = kernel.time;
   numSequences = kernel.numSequences;
-  bindArguments();
+  bindFronts();
+  bindArguments(evaluator);
   emitPosition();
   shared.begin((name + "_shared").str());
+  if (plan.decoding && fronts.empty()) {
+    ahead.begin((name + "_ahead").str());
+    evaluator.setTurn(ahead);
+  }
   Value valid = frame.isLess(frame.toI64(frame.sequence), numSequences);
   frame.when(valid, [&] {
     emitBounds();
@@ -51,21 +57,26 @@ LogicalResult KernelBuilder::run(Operation *module, StringRef name) {
   return shared.finish(module);
 }
 
-void KernelBuilder::bindArguments() {
-  // The evaluator keeps their addresses.
+void KernelBuilder::bindFronts() {
+  // Evaluators keep their addresses.
   fronts.reserve(signature.getFronts().size());
-  for (auto [arg, operand] : llvm::zip(op.getTokenArgs(), op.getTokens())) {
-    ShortConvOp conv = getFront(operand);
-    if (!conv) {
-      evaluator.bind(arg, tensors[*signature.getOperand(operand)]);
-      continue;
+  for (Value operand : op.getTokens())
+    if (ShortConvOp conv = getFront(operand)) {
+      fronts.emplace_back(signature, tensors, conv);
+      fronted.push_back(operand);
     }
-    fronts.emplace_back(signature, tensors, conv);
-    fronted.push_back(operand);
-    evaluator.bind(arg, fronts.back());
+}
+
+void KernelBuilder::bindArguments(StepEvaluator &to) {
+  unsigned front = 0;
+  for (auto [arg, operand] : llvm::zip(op.getTokenArgs(), op.getTokens())) {
+    if (getFront(operand))
+      to.bind(arg, fronts[front++]);
+    else
+      to.bind(arg, tensors[*signature.getOperand(operand)]);
   }
   for (auto [arg, operand] : llvm::zip(op.getParamArgs(), op.getParams()))
-    evaluator.bind(arg, tensors[*signature.getOperand(operand)]);
+    to.bind(arg, tensors[*signature.getOperand(operand)]);
 }
 
 void KernelBuilder::emitSlot() {
@@ -224,8 +235,13 @@ SmallVector<Value> KernelBuilder::emitTokens(ArrayRef<Value> initial) {
   for (auto decay : op.getBody()->getOps<DecayOp>())
     if (!decay.getLinear() && !isa<VectorType>(decay.getGate().getType()))
       compensated.push_back(decay);
+  SmallVector<unsigned> waiting = llvm::filter_to_vector(
+      llvm::seq(op.getNumStates()), [&](unsigned i) { return hasPending(i); });
   SmallVector<Value> carried(initial);
+  carried.append(waiting.size(), frame.f32(1));
   carried.append(compensated.size(), frame.f32(0));
+  auto ends =
+      op.getBody()->getTerminator()->getOperands().take_back(op.getNumStates());
   auto loop = scf::ForOp::create(builder, loc, frame.begin, frame.end,
                                  frame.i64(1), carried);
   frame.loop = loop;
@@ -236,27 +252,41 @@ SmallVector<Value> KernelBuilder::emitTokens(ArrayRef<Value> initial) {
     unsigned next = 0;
     for (auto [i, arg] : llvm::enumerate(op.getStateArgs()))
       versions[arg] = states[i].take(loop.getRegionIterArgs(), next);
+    for (unsigned i : waiting)
+      pending[op.getStateArgs()[i]] = loop.getRegionIterArg(next++);
     for (DecayOp decay : compensated)
       lost[decay] = loop.getRegionIterArg(next++);
     // Without states scf.for brings its own, empty terminator.
     if (initial.empty())
       builder.setInsertionPoint(loop.getBody()->getTerminator());
     shared.beginToken();
+    if (ahead.isUsed())
+      ahead.beginToken();
     emitToken();
     if (!initial.empty()) {
       SmallVector<Value> yielded;
-      for (Value state : op.getBody()->getTerminator()->getOperands().take_back(
-               op.getNumStates()))
+      for (Value state : ends)
         StateRowsBuilder::append(versions[state], yielded);
+      for (unsigned i : waiting)
+        yielded.push_back(pending[ends[i]] ? pending[ends[i]] : frame.f32(1));
       for (DecayOp decay : compensated)
         yielded.push_back(lost[decay]);
       scf::YieldOp::create(builder, loc, yielded);
     }
   }
+  ahead.finish(module, [&](StepEvaluator &to) { bindArguments(to); });
   auto replaced = cast<scf::ForOp>(evaluator.finish());
   frame.loop = nullptr;
-  return llvm::to_vector_of<Value>(
-      replaced.getResults().take_front(initial.size()));
+  ValueRange results = replaced.getResults();
+  SmallVector<Value> settledRows;
+  unsigned next = 0, nextFactor = initial.size();
+  for (unsigned i : llvm::seq(op.getNumStates())) {
+    StateRows rows = states[i].take(results, next);
+    if (llvm::is_contained(waiting, i))
+      rows = states[i].scale(rows, results[nextFactor++]);
+    StateRowsBuilder::append(rows, settledRows);
+  }
+  return settledRows;
 }
 
 void KernelBuilder::publishKeys(ArrayRef<Operation *> order) {
@@ -283,7 +313,8 @@ void KernelBuilder::emitToken() {
   // Reads before the update that ends their version: fewer registers.
   SmallVector<Operation *> order = scheduleStep(*op.getBody());
   evaluator.publishFronts();
-  publishKeys(order);
+  if (!ahead.isUsed())
+    publishKeys(order);
   for (Operation *inner : order)
     if (isa<DecayOp, ReadOp, WriteOp>(inner))
       emitStateOp(inner);
@@ -292,16 +323,32 @@ void KernelBuilder::emitToken() {
     storeSnapshots();
 }
 
+/// 1/x, to about half a unit in the last place.
+static Value emitReciprocal(KernelFrame &frame, Value x) {
+  OpBuilder &builder = frame.builder;
+  Value y = emitReciprocalApprox(builder, frame.loc, x);
+  Value minus = arith::NegFOp::create(builder, frame.loc, x);
+  Value error = math::FmaOp::create(builder, frame.loc, minus, y, frame.f32(1));
+  return math::FmaOp::create(builder, frame.loc, y, error, y);
+}
+
 void KernelBuilder::emitStateOp(Operation *inner) {
   StateRowsBuilder rows(frame, cast<StateType>(inner->getOperand(0).getType()));
   const StateRows &before = versions[inner->getOperand(0)];
   if (auto read = dyn_cast<ReadOp>(inner)) {
     SmallVector<Value, 4> elements = sumOverLanes(
         rows.dot(before, evaluator.rows(read.getKey(), /*exponential=*/false)));
-    if (std::optional<APFloat> scale = read.getScale())
+    Value factor = pending.lookup(inner->getOperand(0));
+    if (std::optional<APFloat> scale = read.getScale()) {
+      Value number = frame.f32(scale->convertToDouble());
+      factor =
+          factor
+              ? Value(arith::MulFOp::create(builder, frame.loc, factor, number))
+              : number;
+    }
+    if (factor)
       for (Value &element : elements)
-        element = arith::MulFOp::create(builder, frame.loc, element,
-                                        frame.f32(scale->convertToDouble()));
+        element = arith::MulFOp::create(builder, frame.loc, element, factor);
     evaluator.bindRead(read, elements);
     return;
   }
@@ -309,7 +356,15 @@ void KernelBuilder::emitStateOp(Operation *inner) {
   if (auto write = dyn_cast<WriteOp>(inner)) {
     SmallVector<Value, 4> values;
     for (unsigned part : llvm::seq(plan.vector))
-      values.push_back(frame.toF32(evaluator.atColumn(write.getValue(), part)));
+      values.push_back(evaluator.atColumnF32(write.getValue(), part));
+    if (Value factor = pending.lookup(inner->getOperand(0))) {
+      Value inverse = emitReciprocal(frame, factor);
+      for (Value &value : values)
+        value = arith::MulFOp::create(builder, frame.loc, value, inverse);
+      pending[inner->getResult(0)] = factor;
+    }
+    if (plan.keysTwice)
+      evaluator.forgetRows();
     after = rows.addOuter(
         before, evaluator.rows(write.getKey(), /*exponential=*/false), values);
   } else {
@@ -317,10 +372,11 @@ void KernelBuilder::emitStateOp(Operation *inner) {
     bool exponential = !decay.getLinear();
     if (isa<VectorType>(decay.getGate().getType())) {
       after = rows.scale(before, evaluator.rows(decay.getGate(), exponential));
+      pending[inner->getResult(0)] = pending.lookup(inner->getOperand(0));
     } else {
-      Value factor = frame.toF32(evaluator.scalar(decay.getGate()));
-      if (exponential)
-        factor = compensatedExp(factor, lost[decay]);
+      Value factor = scalarFactor(decay);
+      if (decaysWait())
+        return decayLater(decay, factor);
       after = rows.scale(before, factor);
     }
   }
@@ -333,13 +389,12 @@ SmallVector<Value, 4> KernelBuilder::sumOverLanes(SmallVector<Value, 4> sums) {
   auto add = [&](Value a, Value b) -> Value {
     return arith::AddFOp::create(builder, loc, a, b);
   };
-  if (plan.laneStride * plan.lanes <= kWarpSize) {
-    for (int64_t lane = 1; lane < plan.lanes; lane *= 2)
-      for (Value &sum : sums)
-        sum =
-            add(sum, emitShuffleXor(builder, loc, sum, lane * plan.laneStride));
+  int64_t together = plan.lanesOfWarp();
+  for (int64_t lane = 1; lane < together; lane *= 2)
+    for (Value &sum : sums)
+      sum = add(sum, emitShuffleXor(builder, loc, sum, lane * plan.laneStride));
+  if (together == plan.lanes)
     return sums;
-  }
   // Of other warps: through shared memory, all columns of a thread at once.
   int64_t slot = shared.allocate(plan.threads * plan.vector);
   unsigned bytes = plan.vector * sizeof(float);
@@ -358,14 +413,22 @@ SmallVector<Value, 4> KernelBuilder::sumOverLanes(SmallVector<Value, 4> sums) {
   };
   frame.store(all, place(0, frame.thread), bytes);
   frame.barrier();
+  // The thread of the first warp that has these columns.
+  int64_t piece = together * plan.laneStride;
   Value own = frame.hoisted({}, [&]() -> Value {
-    return arith::RemUIOp::create(builder, loc, frame.thread,
-                                  frame.i32(plan.laneStride));
+    int64_t all = plan.lanes * plan.laneStride;
+    Value inPiece =
+        arith::RemUIOp::create(builder, loc, frame.thread, frame.i32(piece));
+    if (all == plan.threads)
+      return inPiece;
+    Value upper =
+        arith::DivUIOp::create(builder, loc, frame.thread, frame.i32(all));
+    return frame.addI(frame.mulI(upper, frame.i32(all)), inPiece);
   });
   SmallVector<Value> ofLanes;
-  for (int64_t lane : llvm::seq(plan.lanes))
+  for (int64_t first = 0; first < plan.lanes; first += together)
     ofLanes.push_back(
-        frame.load(type, place(lane * plan.laneStride, own), bytes));
+        frame.load(type, place(first * plan.laneStride, own), bytes));
   for (auto [part, sum] : llvm::enumerate(sums)) {
     SmallVector<Value> parts(ofLanes);
     if (plan.vector != 1)
@@ -380,49 +443,79 @@ SmallVector<Value, 4> KernelBuilder::sumOverLanes(SmallVector<Value, 4> sums) {
   return sums;
 }
 
-/// e^g - 1 on [-ln 2, 0] to 0.62 units in the last place: g + g^2 q(g), where q
-/// is of degree 5.
-static Value emitShortExpM1(KernelFrame &frame, Value g) {
-  OpBuilder &builder = frame.builder;
-  const double coefficients[] = {1.3556118e-3, 8.321659e-3, 4.1664798e-2,
-                                 0.16666655, 0.5};
-  Value q = frame.f32(1.5361118e-4);
-  for (double coefficient : coefficients)
-    q = math::FmaOp::create(builder, frame.loc, q, g, frame.f32(coefficient));
-  Value square = arith::MulFOp::create(builder, frame.loc, g, g);
-  return math::FmaOp::create(builder, frame.loc, q, square, g);
+/// Factors that wait lie between these: their inverses, and rows without them,
+/// are far from the ends of f32.
+static constexpr double kLeastPending = 0x1p-30, kMostPending = 0x1p30;
+
+bool KernelBuilder::hasPending(unsigned state) {
+  if (!decaysWait())
+    return false;
+  Value version = op.getBody()->getTerminator()->getOperands().take_back(
+      op.getNumStates())[state];
+  for (Operation *def; (def = version.getDefiningOp());
+       version = def->getOperand(0))
+    if (auto decay = dyn_cast<DecayOp>(def);
+        decay && !isa<VectorType>(decay.getGate().getType()))
+      return true;
+  return false;
 }
 
-/// e^g for one token, in f32, such that the product over many tokens does not
-/// drift: what rounding took from this factor, and from those before it, goes
-/// to the next. A gate that is the same for every token would otherwise err the
-/// same way each time, 1e-5 after a thousand. Only factors in [1/2, 1] last
-/// long enough to need it.
-Value KernelBuilder::compensatedExp(Value gate, Value &carry) {
+Value KernelBuilder::scalarFactor(DecayOp decay) {
+  Value gate = decay.getGate();
+  if (decay.getLinear())
+    return evaluator.elementF32(gate, {});
+  return emitCompensated(frame, logDecay(gate), lost[decay]);
+}
+
+/// A product per element less for each token: reads are multiplied by the
+/// factor, values of writes divided by it. Once it is small or large it is
+/// applied.
+void KernelBuilder::decayLater(DecayOp decay, Value factor) {
   Location loc = frame.loc;
-  auto add = [&](Value a, Value b) -> Value {
-    return arith::AddFOp::create(builder, loc, a, b);
-  };
-  auto sub = [&](Value a, Value b) -> Value {
-    return arith::SubFOp::create(builder, loc, a, b);
-  };
+  Value before = decay->getOperand(0), after = decay->getResult(0);
+  if (Value old = pending.lookup(before))
+    factor = arith::MulFOp::create(builder, loc, old, factor);
+  Value size = math::AbsFOp::create(builder, loc, factor);
   auto compare = [&](arith::CmpFPredicate predicate, double bound) -> Value {
-    return arith::CmpFOp::create(builder, loc, predicate, gate,
+    return arith::CmpFOp::create(builder, loc, predicate, size,
                                  frame.f32(bound));
   };
-  // Just above -ln 2.
-  Value lasting = arith::AndIOp::create(
-      builder, loc, compare(arith::CmpFPredicate::OGE, -0.693147),
-      compare(arith::CmpFPredicate::OLE, 0.0));
-  Value minusOne = emitShortExpM1(frame, gate);
-  Value factor = add(minusOne, frame.f32(1));
-  // factor - 1 is exact here, so this is what rounding e^g lost.
-  Value rest = add(sub(minusOne, sub(factor, frame.f32(1))), carry);
-  Value corrected = add(factor, rest);
-  Value left = add(sub(factor, corrected), rest);
-  carry = frame.select(lasting, left, frame.f32(0));
-  return frame.select(lasting, corrected,
-                      math::ExpOp::create(builder, loc, gate));
+  Value waits = arith::AndIOp::create(
+      builder, loc, compare(arith::CmpFPredicate::OGE, kLeastPending),
+      compare(arith::CmpFPredicate::OLE, kMostPending));
+  StateRowsBuilder rows(frame, cast<StateType>(before.getType()));
+  SmallVector<Value> kept, applied;
+  StateRowsBuilder::append(versions[before], kept);
+  SmallVector<Type> types(kept.size() + 1, builder.getF32Type());
+  auto branch = scf::IfOp::create(builder, loc, types, waits,
+                                  /*withElseRegion=*/true);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    kept.push_back(factor);
+    scf::YieldOp::create(builder, loc, kept);
+    builder.setInsertionPointToStart(branch.elseBlock());
+    StateRowsBuilder::append(rows.scale(versions[before], factor), applied);
+    applied.push_back(frame.f32(1));
+    scf::YieldOp::create(builder, loc, applied);
+  }
+  unsigned next = 0;
+  versions[after] = rows.take(branch.getResults(), next);
+  pending[after] = branch.getResults().back();
+}
+
+StateRows KernelBuilder::settled(Value version) {
+  Value factor = pending.lookup(version);
+  if (!factor)
+    return versions[version];
+  StateRowsBuilder rows(frame, cast<StateType>(version.getType()));
+  return rows.scale(versions[version], factor);
+}
+
+LogDecay KernelBuilder::logDecay(Value gate) {
+  if (LogDecay decay = ahead.decay(gate); decay.factor)
+    return decay;
+  return emitLogDecay(frame, evaluator.elementF32(gate, {}));
 }
 
 void KernelBuilder::storeOutputs() {
@@ -525,7 +618,7 @@ void KernelBuilder::storeSnapshots() {
            signature.getResult(op.getNumOutputs() + op.getNumStates() + i)) {
         const GlobalTensor &tensor = tensors[target];
         Value base = emitOpaque(builder, loc, stateBase(tensor, row, second));
-        states[i].store(versions[yielded[i]], base, rowStride(tensor),
+        states[i].store(settled(yielded[i]), base, rowStride(tensor),
                         tensor.type.getElementType());
       }
   });

@@ -6,7 +6,7 @@
 #include "../Common/KernelSignature.h"
 #include "KernelPlan.h"
 #include "StateRows.h"
-#include "StepEvaluator.h"
+#include "TokensAhead.h"
 
 namespace linattn::simt {
 
@@ -21,7 +21,8 @@ public:
   int64_t getSharedBytes() const { return shared.getBytes(); }
 
 private:
-  void bindArguments();
+  void bindFronts();
+  void bindArguments(StepEvaluator &to);
   void emitPosition();
   void emitBounds();
   /// Windows that remain where no token is: those before.
@@ -41,7 +42,17 @@ private:
   StateRows loadState(unsigned state);
   void storeState(unsigned state, const StateRows &rows,
                   llvm::ArrayRef<unsigned> targets);
-  mlir::Value compensatedExp(mlir::Value gate, mlir::Value &carry);
+  LogDecay logDecay(mlir::Value gate);
+  mlir::Value scalarFactor(DecayOp decay);
+  /// Whether scalar decays wait for the end of the call. Not where states are
+  /// stored on the way: their rows with and without the factor take registers.
+  bool decaysWait() { return plan.decoding && !op.getSnapshots(); }
+  /// Whether scalar decays of the state wait, so that a factor goes from token
+  /// to token with its rows.
+  bool hasPending(unsigned state);
+  void decayLater(DecayOp decay, mlir::Value factor);
+  /// The rows of a version with its pending factor.
+  StateRows settled(mlir::Value version);
   void storeOutputs();
   void storeSnapshots();
   /// The matrix [K, V] of this head in row `row` of [.., H, K, V]; with
@@ -54,9 +65,11 @@ private:
   const KernelPlan &plan;
   RecurrenceOp op;
   mlir::OpBuilder &builder;
+  mlir::Operation *module = nullptr;
   KernelFrame frame;
   SharedMemory shared;
   StepEvaluator evaluator;
+  TokensAhead ahead;
 
   llvm::SmallVector<GlobalTensor> tensors;
   /// Convolutions in front, and the operands that they become.
@@ -67,6 +80,9 @@ private:
   mlir::Value stateRow;
   llvm::SmallVector<StateRowsBuilder> states;
   llvm::DenseMap<mlir::Value, StateRows> versions;
+  /// By what rows of a version are still to be multiplied: scalar decays of
+  /// decoding kernels wait for the end. Null: by nothing.
+  llvm::DenseMap<mlir::Value, mlir::Value> pending;
   /// Of scalar log decays: what rounding of the factors has lost so far.
   llvm::DenseMap<mlir::Operation *, mlir::Value> lost;
 };

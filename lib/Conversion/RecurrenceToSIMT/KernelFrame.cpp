@@ -12,7 +12,8 @@ using namespace linattn::device;
 using namespace linattn::simt;
 
 bool KernelFrame::isInvariant(Value value) {
-  return !loop || !loop->isAncestor(value.getParentBlock()->getParentOp());
+  return !preambleEnd ||
+         !preambleEnd->isAncestor(value.getParentBlock()->getParentOp());
 }
 
 Value KernelFrame::hoisted(ArrayRef<Value> inputs,
@@ -75,6 +76,7 @@ void KernelFrame::barrier() {
     emitWarpBarrier(builder, loc);
   else
     emitBarrier(builder, loc);
-  if (!firstBarrier)
+  if (!firstBarrier && loop &&
+      builder.getInsertionBlock()->getParentOp() == loop)
     firstBarrier = &*std::prev(builder.getInsertionPoint());
 }

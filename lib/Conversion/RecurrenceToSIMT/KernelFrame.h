@@ -48,6 +48,8 @@ public:
   /// Loads of the first token go before this operation.
   mlir::Operation *firstTokenEnd = nullptr;
   mlir::Operation *firstBarrier = nullptr;
+  /// Symbols of numbers in global memory.
+  llvm::DenseMap<mlir::Attribute, std::string> tables;
 
   /// Whether a value is known before the loop over tokens.
   bool isInvariant(mlir::Value value);

@@ -42,6 +42,8 @@ static constexpr int64_t kOtherDecodingRegisters = 32;
 /// front has the inputs before the token.
 static constexpr int64_t kFewOperations = 16, kOperationsPerRegister = 4;
 static constexpr int64_t kFrontRegisters = 3;
+/// Keys that are loaded again are under way, some rows at a time.
+static constexpr int64_t kRegistersOfKeysTwice = 8;
 /// Threads of a multiprocessor in decoding, in several blocks.
 static constexpr int64_t kDecodingThreads = 512;
 
@@ -126,6 +128,13 @@ static int64_t countOtherRegisters(RecurrenceOp op) {
              kOperationsPerRegister;
 }
 
+/// Decays whose factors differ from row to row.
+static int64_t countDecaysOfRows(RecurrenceOp op) {
+  return llvm::count_if(op.getBody()->getOps<DecayOp>(), [](DecayOp decay) {
+    return isa<VectorType>(decay.getGate().getType());
+  });
+}
+
 /// Adjacent columns of a thread, such that no row ends between them.
 static int64_t chooseVector(RecurrenceOp op) {
   int64_t vector = kDecodingVectorBytes / elementBytes(op);
@@ -163,13 +172,24 @@ FailureOr<KernelPlan> simt::planKernel(RecurrenceOp op,
     if (!plan.decoding)
       return plan;
     plan.laneStride = plan.threads / plan.lanes;
-    // Elements, keys of their rows, and the rest.
+    // Elements, keys of their rows and what else there is of each row, and the
+    // rest.
     int64_t elements = elementsWith(plan.lanes);
-    int64_t registers =
-        elements + elements / plan.vector + countOtherRegisters(op);
-    plan.blocks = std::max<int64_t>(
-        1, std::min(kDecodingThreads / plan.threads,
-                    kRegistersPerBlock / (plan.threads * registers)));
+    int64_t rows = elements / plan.vector, rest = countOtherRegisters(op);
+    auto countBlocks = [&](int64_t registers) -> int64_t {
+      return std::min(kDecodingThreads / plan.threads,
+                      kRegistersPerBlock / (plan.threads * registers));
+    };
+    plan.blocks = std::max<int64_t>(1, countBlocks(elements + rows + rest));
+    // Keys that are loaded again may make room for a block more, beside a short
+    // step. Nothing is loaded again where no barrier stands between.
+    int64_t again =
+        elements + rest + kRegistersOfKeysTwice + rows * countDecaysOfRows(op);
+    if (rest == kOtherDecodingRegisters && plan.lanesOfWarp() != plan.lanes &&
+        countBlocks(again) > plan.blocks) {
+      plan.blocks = countBlocks(again);
+      plan.keysTwice = true;
+    }
     return plan;
   };
   auto threadsOf = [&](int64_t columns, int64_t lanes) -> int64_t {

@@ -30,9 +30,15 @@ struct KernelPlan {
   int64_t threads = 32;
   /// Threads from a lane of a column to the next.
   int64_t laneStride = 1;
-  int64_t blocks = 1;    ///< that a multiprocessor is to hold at least
+  int64_t blocks = 1; ///< that a multiprocessor is to hold at least
+  /// Rows of keys are loaded for each read and write, not kept between them.
+  bool keysTwice = false;
   bool decoding = false; ///< states live in a pool: a call has few tokens
 
+  /// Lanes of a column that stand in one warp.
+  int64_t lanesOfWarp() const {
+    return std::clamp<int64_t>(kWarpSize / laneStride, 1, lanes);
+  }
   /// Groups of 4 rows that a thread holds of a state with K rows.
   int64_t groups(int64_t keys) const {
     return llvm::divideCeil(keys, kGroup * lanes);

@@ -383,11 +383,11 @@ Value StepEvaluator::lookUp(DenseElementsAttr numbers, Coord at) {
   numbers = numbers.reshape(
       RankedTensorType::get({numbers.getNumElements()}, stored));
   auto type = LLVM::LLVMArrayType::get(stored, numbers.getNumElements());
-  std::string &symbol = tables[numbers];
+  std::string &symbol = frame.tables[numbers];
   if (symbol.empty()) {
     Operation *kernel = frame.preambleEnd->getParentOfType<LLVM::LLVMFuncOp>();
     symbol = (cast<LLVM::LLVMFuncOp>(kernel).getName() + "_table_" +
-              Twine(tables.size() - 1))
+              Twine(frame.tables.size() - 1))
                  .str();
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(kernel);

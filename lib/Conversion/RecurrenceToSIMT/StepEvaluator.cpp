@@ -2,6 +2,8 @@
 
 #include "StepEvaluator.h"
 
+#include "TokensAhead.h"
+
 #include "../Common/DeviceOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -34,9 +36,19 @@ Value StepEvaluator::evaluate(Value value, ArrayRef<Coord> at) {
   Key key = keyOf(value, at);
   if (auto it = known.find(key); it != known.end())
     return it->second;
-  Value element = compute(value, at);
+  Value element;
+  if (Value early = ahead ? ahead->element(*this, value, at) : Value())
+    element = frame.fromF32(early, getElementTypeOrSelf(value.getType()));
+  else
+    element = compute(value, at);
   known[key] = element;
   return element;
+}
+
+Value StepEvaluator::elementF32(Value value, ArrayRef<Coord> at) {
+  if (Value early = ahead ? ahead->element(*this, value, at) : Value())
+    return early;
+  return frame.toF32(evaluate(value, at));
 }
 
 Value StepEvaluator::compute(Value value, ArrayRef<Coord> at) {
@@ -125,6 +137,13 @@ Value StepEvaluator::loadArgument(BlockArgument arg, ArrayRef<Coord> at) {
   if (!isToken)
     return frame.hoisted({own}, [&] { return loadFrom(base); });
   Value stride = tensor.strides[headDim - 1];
+  if (isAhead) {
+    OpBuilder::InsertionGuard guard(frame.builder);
+    if (frame.isInvariant(own))
+      frame.builder.setInsertionPoint(loads);
+    return loadFrom(
+        frame.advance(base, element, frame.mulI(frame.token, stride)));
+  }
   if (frame.isInvariant(own))
     return prefetch(element, base, stride, loadFrom);
   return loadFrom(
@@ -240,10 +259,10 @@ Value StepEvaluator::elementwise(Operation *op, unsigned result,
   SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {
     bool isVector = isa<VectorType>(operand.getType());
-    Value element = evaluate(operand, isVector ? at : ArrayRef<Coord>());
-    if (widen && isNarrow(element.getType()))
-      element = frame.toF32(element);
-    operands.push_back(element);
+    ArrayRef<Coord> from = isVector ? at : ArrayRef<Coord>();
+    bool narrow = isNarrow(getElementTypeOrSelf(operand.getType()));
+    operands.push_back(widen && narrow ? elementF32(operand, from)
+                                       : evaluate(operand, from));
   }
   SmallVector<Type> types;
   for (Type type : op->getResultTypes()) {
@@ -294,6 +313,10 @@ Coord StepEvaluator::columnOf(int64_t size, unsigned part) {
 
 Value StepEvaluator::atColumn(Value vector, unsigned part) {
   return evaluate(vector, {columnOf(sizeOf(vector), part)});
+}
+
+Value StepEvaluator::atColumnF32(Value vector, unsigned part) {
+  return elementF32(vector, {columnOf(sizeOf(vector), part)});
 }
 
 Value StepEvaluator::readElement(ReadOp op, ArrayRef<Coord> at) {
@@ -349,6 +372,24 @@ Coord StepEvaluator::threadElement(int64_t piece, int64_t size) {
   return element;
 }
 
+/// This thread's part of a decay over K, which takes what rounding took from
+/// its factor to its next one.
+Value StepEvaluator::compensatedExp(Value gate) {
+  OpBuilder &builder = frame.builder;
+  Value first, lost;
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(frame.firstTokenEnd);
+    first = frame.f32(0);
+    builder.setInsertionPointToStart(frame.token.getParentBlock());
+    lost = emitPlaceholder(builder.getF32Type());
+  }
+  Value carry = lost;
+  Value factor = emitCompensated(frame, emitLogDecay(frame, gate), carry);
+  handedOn.push_back({lost, first, carry});
+  return factor;
+}
+
 void StepEvaluator::publish(Value vector, bool exponential) {
   if (dependent.contains(vector) || slots.contains({vector, exponential}))
     return;
@@ -356,8 +397,9 @@ void StepEvaluator::publish(Value vector, bool exponential) {
   int64_t slot = shared.allocatePadded(size, paddedSize(vector));
   slots[{vector, exponential}] = slot;
   for (int64_t piece = 0; piece * threads < size; ++piece) {
-    Value element =
-        toShared(evaluate(vector, {threadElement(piece, size)}), exponential);
+    Value element = elementF32(vector, {threadElement(piece, size)});
+    if (exponential)
+      element = compensatedExp(element);
     Value inside;
     if ((piece + 1) * threads > size)
       inside = frame.hoisted({}, [&] {
@@ -377,7 +419,13 @@ ArrayRef<Value> StepEvaluator::rows(Value vector, bool exponential) {
     return all;
   if (dependent.contains(vector))
     publishColumns(vector, exponential, paddedSize(vector));
-  int64_t slot = slots.lookup({vector, exponential});
+  auto place = [&](int64_t first, Value element) {
+    Value early =
+        ahead ? ahead->rows(vector, exponential, element, first) : Value();
+    return early ? early
+                 : shared.address(slots.lookup({vector, exponential}) + first,
+                                  element);
+  };
   const KernelPlan &plan = frame.plan;
   OpBuilder &builder = frame.builder;
   int64_t keys = sizeOf(vector);
@@ -386,8 +434,7 @@ ArrayRef<Value> StepEvaluator::rows(Value vector, bool exponential) {
       {}, [&] { return frame.mulI(frame.lane, frame.i32(kGroup)); });
   for (int64_t j : llvm::seq(plan.groups(keys))) {
     int64_t first = j * plan.lanes * kGroup;
-    Value four = frame.load(group, shared.address(slot + first, mine),
-                            kGroup * sizeof(float));
+    Value four = frame.load(group, place(first, mine), kGroup * sizeof(float));
     for (int64_t c : llvm::seq(kGroup)) {
       Value row;
       if (first + c < keys)
@@ -413,7 +460,8 @@ Value StepEvaluator::reduce(vector::ReductionOp op) {
   Value result;
   if (sizeOf(vector) == 1)
     result = frame.toF32(evaluate(vector, {Coord(int64_t(0))}));
-  else if (!dependent.contains(vector) && sizeOf(vector) <= kWarpReduction)
+  else if (isAhead ||
+           (!dependent.contains(vector) && sizeOf(vector) <= kWarpReduction))
     result = reduceInWarp(op);
   else
     result = reduceInBlock(op);
@@ -452,26 +500,36 @@ Value StepEvaluator::combineLanes(vector::ReductionOp op, Value part) {
   return part;
 }
 
+Value StepEvaluator::warpLane() {
+  if (!lane)
+    lane = frame.hoisted({}, [&]() -> Value {
+      return arith::AndIOp::create(frame.builder, frame.loc, frame.thread,
+                                   frame.i32(kWarpSize - 1));
+    });
+  return lane;
+}
+
+Coord StepEvaluator::laneElement(int64_t first, int64_t size) {
+  bool partial = first + kWarpSize > size;
+  Value &index = threadElements[{-1 - first, partial ? size : -1}];
+  if (!index)
+    index = frame.hoisted({}, [&] {
+      Value own = frame.addI(warpLane(), frame.i32(first));
+      return partial ? frame.minI(own, frame.i32(size - 1)) : own;
+    });
+  return index;
+}
+
 Value StepEvaluator::reduceInWarp(vector::ReductionOp op) {
   Value vector = op.getVector();
   int64_t size = sizeOf(vector);
-  Value lane = frame.hoisted({}, [&]() -> Value {
-    return arith::AndIOp::create(frame.builder, frame.loc, frame.thread,
-                                 frame.i32(kWarpSize - 1));
-  });
   Value part;
   for (int64_t first = 0; first < size; first += kWarpSize) {
-    bool partial = first + kWarpSize > size;
-    Value &index = threadElements[{-1 - first, partial ? size : -1}];
-    if (!index)
-      index = frame.hoisted({}, [&] {
-        Value own = frame.addI(lane, frame.i32(first));
-        return partial ? frame.minI(own, frame.i32(size - 1)) : own;
+    Value element = elementF32(vector, {laneElement(first, size)});
+    if (first + kWarpSize > size) {
+      Value inside = frame.hoisted({}, [&] {
+        return frame.isLess(warpLane(), frame.i32(size - first));
       });
-    Value element = frame.toF32(evaluate(vector, {Coord(index)}));
-    if (partial) {
-      Value inside = frame.hoisted(
-          {}, [&] { return frame.isLess(lane, frame.i32(size - first)); });
       element =
           frame.select(inside, element, frame.f32(identityOf(op.getKind())));
     }

@@ -19,6 +19,8 @@
 
 namespace linattn::simt {
 
+class TokensAhead;
+
 /// One coordinate of an element: a number, or an i32 that differs by thread.
 /// It always lies inside the vector.
 struct Coord {
@@ -38,6 +40,16 @@ public:
   StepEvaluator(KernelFrame &frame, SharedMemory &shared,
                 const llvm::DenseSet<mlir::Value> &dependent)
       : frame(frame), shared(shared), dependent(dependent) {}
+
+  /// Whose turn this evaluates: what was computed ahead of it.
+  void setTurn(TokensAhead &values) { ahead = &values; }
+  /// This computes ahead, in each warp for a token of its own. Tokens are
+  /// loaded before `place` where what says where is known there; null: in
+  /// place.
+  void setAhead(mlir::Operation *place) {
+    isAhead = true;
+    loads = place;
+  }
 
   /// Refuses, with an error at the operation, what evaluate does not know.
   static llvm::LogicalResult check(mlir::Block &step);
@@ -60,10 +72,18 @@ public:
 
   mlir::Value evaluate(mlir::Value value, llvm::ArrayRef<Coord> at);
   mlir::Value scalar(mlir::Value value) { return evaluate(value, {}); }
+  /// The same in f32, without the way through a narrower type where shared
+  /// memory has it in f32.
+  mlir::Value elementF32(mlir::Value value, llvm::ArrayRef<Coord> at);
   /// This thread's column `part` of a vector of `size` elements; threads beyond
   /// it stand at the last.
   Coord columnOf(int64_t size, unsigned part);
   mlir::Value atColumn(mlir::Value vector, unsigned part);
+  mlir::Value atColumnF32(mlir::Value vector, unsigned part);
+  /// The thread's number in its warp, and the element at `first` + that of a
+  /// vector, or the last.
+  mlir::Value warpLane();
+  Coord laneElement(int64_t first, int64_t size);
 
   /// Puts a vector that no state is needed for into shared memory, to be read
   /// after the next barrier: itself, or e^ of it.
@@ -71,6 +91,9 @@ public:
   /// This thread's rows of a vector over K, in f32; null for rows that no lane
   /// has. State-dependent vectors are published first, with a barrier.
   llvm::ArrayRef<mlir::Value> rows(mlir::Value vector, bool exponential);
+
+  /// Rows are loaded again where they are next asked for.
+  void forgetRows() { rowsOf.clear(); }
 
   /// Carries the elements of the next token through the loop. Returns the new
   /// loop.
@@ -133,11 +156,16 @@ private:
   int64_t publishColumns(mlir::Value vector, bool exponential, int64_t padded);
   Coord threadElement(int64_t piece, int64_t size);
   mlir::Value toShared(mlir::Value element, bool exponential);
+  mlir::Value compensatedExp(mlir::Value gate);
   int64_t paddedSize(mlir::Value vector);
 
   KernelFrame &frame;
   SharedMemory &shared;
   const llvm::DenseSet<mlir::Value> &dependent;
+  TokensAhead *ahead = nullptr;
+  bool isAhead = false;
+  mlir::Operation *loads = nullptr;
+  mlir::Value lane;
 
   llvm::DenseMap<mlir::Value, GlobalTensor> tensors;
   llvm::SmallVector<std::pair<mlir::BlockArgument, const FrontConv *>> fronts;
@@ -148,7 +176,6 @@ private:
   llvm::DenseMap<std::pair<int64_t, unsigned>, mlir::Value> clampedColumns;
   llvm::DenseMap<std::pair<mlir::Value, int>, int64_t> slots;
   std::map<std::pair<intptr_t, int>, llvm::SmallVector<mlir::Value>> rowsOf;
-  llvm::DenseMap<mlir::Attribute, std::string> tables;
 
   /// An element that the previous token's turn loads: from a cursor's place,
   /// which goes from token to token and is the same in all threads.

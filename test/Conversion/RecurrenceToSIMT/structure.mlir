@@ -175,3 +175,74 @@ func.func @step(%k: tensor<?x?x2x128xf32>, %v: tensor<?x?x2x128xf32>, %pool: ten
   }
   return %o, %end : tensor<?x?x2x128xf32>, tensor<?x2x128x128xf32>
 }
+
+// -----
+
+// Several tokens a call. Each of the 4 warps computes what a token needs of itself,
+// and of another one if there are more: 4 elements a lane of q and k, 2 of the block's
+// 64 columns of v, the gate's factor and the rate. All loads stand before those of the
+// state, and one barrier before the loop. There no key is published, no exp computed,
+// and the decay waits: 3 products and sums per element, two barriers for sums.
+
+// CHECK-LABEL: gpu.module @gated_step
+// CHECK: llvm.mlir.global internal @gated_step_ahead() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<2592 x f32>
+// CHECK: llvm.func @gated_step(
+// CHECK: scf.if
+// CHECK: llvm.load %{{.*}} : !llvm.ptr<1> -> i32
+// CHECK: scf.if
+// CHECK: scf.if
+// CHECK-COUNT-12: llvm.load %{{.*}} : !llvm.ptr<1> -> {{bf16|f32}}
+// CHECK: scf.if %[[MORE:.*]] -> (f32, bf16,
+// CHECK-COUNT-12: llvm.load %{{.*}} : !llvm.ptr<1> -> {{bf16|f32}}
+// CHECK-COUNT-32: llvm.load %{{.*}} {alignment = 8 : i64} : !llvm.ptr<1> -> vector<2xf32>
+// CHECK: math.exp
+// CHECK-COUNT-14: llvm.store %{{.*}} : f32, !llvm.ptr<3>
+// CHECK: scf.if %[[MORE]]
+// CHECK-COUNT-14: llvm.store %{{.*}} : f32, !llvm.ptr<3>
+// CHECK: nvvm.barrier
+// CHECK-NEXT: scf.for
+// Tokens behind those: both rounds again.
+// CHECK: scf.if
+// CHECK-NEXT: nvvm.barrier
+// CHECK: math.exp
+// CHECK: math.exp
+// CHECK: nvvm.barrier
+// CHECK-NOT: math.exp
+// The factor waits, or is applied.
+// CHECK: scf.if %{{.*}} -> (f32,
+// CHECK-NEXT: scf.yield
+// CHECK: } else {
+// CHECK-COUNT-64: arith.mulf
+// CHECK: scf.yield
+// CHECK-NOT: llvm.store
+// CHECK-COUNT-8: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK-COUNT-60: math.fma
+// CHECK: llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
+// CHECK-NEXT: nvvm.barrier
+// 1 / factor, the write, the read.
+// CHECK-COUNT-126: math.fma
+// CHECK: llvm.store %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
+// CHECK-NEXT: nvvm.barrier
+// CHECK-NOT: nvvm.barrier
+// CHECK: scf.yield
+// CHECK-COUNT-64: arith.mulf
+func.func @gated_step(
+    %q: tensor<?x?x1x128xbf16>, %k: tensor<?x?x1x128xbf16>, %v: tensor<?x?x2x128xbf16>, %g: tensor<?x?x2xf32>,
+    %b: tensor<?x?x2xf32>, %pool: tensor<?x2x128x128xf32>, %slots: tensor<?xi32>)
+    -> (tensor<?x?x2x128xbf16>, tensor<?x2x128x128xf32>) {
+  %o, %end = linattn.recurrence
+      tokens(%q : tensor<?x?x1x128xbf16>, %k : tensor<?x?x1x128xbf16>, %v : tensor<?x?x2x128xbf16>,
+             %g : tensor<?x?x2xf32>, %b : tensor<?x?x2xf32>)
+      state(%pool : tensor<?x2x128x128xf32>) slots(%slots : tensor<?xi32>, padding = -1)
+      -> (tensor<?x?x2x128xbf16>, tensor<?x2x128x128xf32>) {
+  ^step(%qt: vector<128xbf16>, %kt: vector<128xbf16>, %vt: vector<128xbf16>, %gt: f32, %bt: f32,
+        %s: !linattn.state<128x128xf32>):
+    %s1 = linattn.decay %s, %gt : !linattn.state<128x128xf32>, f32
+    %s2 = linattn.delta_update %s1, %kt, %vt, %bt
+        : !linattn.state<128x128xf32>, vector<128xbf16>, vector<128xbf16>, f32
+    %ot = linattn.read %s2, %qt : !linattn.state<128x128xf32>, vector<128xbf16>
+    %ob = arith.truncf %ot : vector<128xf32> to vector<128xbf16>
+    linattn.yield %ob, %s2 : vector<128xbf16>, !linattn.state<128x128xf32>
+  }
+  return %o, %end : tensor<?x?x2x128xbf16>, tensor<?x2x128x128xf32>
+}
