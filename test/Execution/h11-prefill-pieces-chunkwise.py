@@ -19,23 +19,28 @@ for name in OPERATORS:
     path = write_module(name, module(name))
     states = state_names(name)
     chunkwise = ["--lowering=chunkwise", f"--chunk={CHUNK}"]
-    whole = run(path, offsets([0, T]), "--gates=mixed", "--seed=11", *chunkwise)
+    # Draws alone; compiling the token loop takes a fraction of the time.
+    whole = run(path, offsets([0, T]), "--gates=mixed", "--seed=11", verify=False)
 
-    # All cuts at once, as packed sequences: first the pieces before the cuts,
-    # then those behind, which start from the states of the first.
-    def pieces(ranges, initial):
+    # All cuts at once, as packed sequences: first the pieces before the cuts and
+    # the uncut one, then those behind, which start from the states of the first.
+    def pieces(ranges, initial, verify=False):
         inputs = {
             t: np.concatenate([whole["in_" + t][a:b] for a, b in ranges])
             for t in token_names(name)
         }
         inputs |= {p: whole["in_" + p] for p in param_names(name)}
         ends = np.cumsum([0] + [b - a for a, b in ranges])
-        got = run(path, offsets(ends), *chunkwise, inputs=inputs | initial, verify=False)
+        got = run(path, offsets(ends), *chunkwise, inputs=inputs | initial, verify=verify)
         return np.split(got["out_0"], ends[1:-1]), got
 
-    repeat = {s: np.repeat(whole["in_" + s], len(CUTS), axis=0) for s in states}
-    head, got = pieces([(0, c) for c in CUTS], repeat)
-    onward = {s: got[f"out_{i}"] for i, s in enumerate(states, start=1)}
+    repeat = {s: np.repeat(whole["in_" + s], len(CUTS) + 1, axis=0) for s in states}
+    head, got = pieces([(0, c) for c in (*CUTS, T)], repeat, verify=True)
+    whole["out_0"] = head.pop()
+    onward = {}
+    for i, s in enumerate(states, start=1):
+        onward[s] = got[f"out_{i}"][:-1]
+        whole[f"out_{i}"] = got[f"out_{i}"][-1:]
     tail, got = pieces([(c, T) for c in CUTS], onward)
 
     for n, cut in enumerate(CUTS):

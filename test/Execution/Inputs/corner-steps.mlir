@@ -72,6 +72,39 @@ func.func @reductions(%q: !keys {linattn.name = "q", linattn.sample = "unit_key"
   return %o, %sT : !values, tensor<?x1x20x12xf32>
 }
 
+// What is read was decayed after it was written: in f16 nothing would be left.
+!half = tensor<?x?x1x16xf16>
+!H = vector<16xf16>
+func.func @faded(%q: !half {linattn.name = "q", linattn.sample = "unit_key"}, %k: !half {linattn.name = "k", linattn.sample = "unit_key"},
+    %v: !half {linattn.name = "v"}, %g: !num {linattn.name = "g", linattn.sample = "log_gate"}, %s0: !mem {linattn.name = "s0"}) -> (!seq, !mem) {
+  %o, %sT = linattn.recurrence tokens(%q : !half, %k : !half, %v : !half, %g : !num)
+      state(%s0 : !mem) -> (!seq, !mem) {
+  ^step(%qt: !H, %kt: !H, %vt: !H, %gt: f32, %s: !S):
+    %s1 = linattn.write %s, %kt, %vt : !S, !H, !H
+    %s2 = linattn.decay %s1, %gt : !S, f32
+    %s3 = linattn.decay %s2, %gt : !S, f32
+    %ot = linattn.read %s3, %qt : !S, !H
+    linattn.yield %ot, %s3 : !V, !S
+  }
+  return %o, %sT : !seq, !mem
+}
+
+// A state so narrow that two warps hold the same rows, in a pool: each stores what
+// the other has loaded.
+func.func @narrow_pool(%k: tensor<?x2x16xf32> {linattn.name = "k"}, %v: tensor<?x2x8xf32> {linattn.name = "v"},
+    %s0: tensor<?x2x16x8xf32> {linattn.name = "s0"}, %cu: tensor<?xi32> {linattn.name = "cu"}, %idx: tensor<?xi32> {linattn.name = "idx"})
+    -> (tensor<?x2x8xf32>, tensor<?x2x16x8xf32>) {
+  %o, %sT = linattn.recurrence tokens(%k : tensor<?x2x16xf32>, %v : tensor<?x2x8xf32>)
+      state(%s0 : tensor<?x2x16x8xf32>) seqlens(%cu : tensor<?xi32>) slots(%idx : tensor<?xi32>)
+      -> (tensor<?x2x8xf32>, tensor<?x2x16x8xf32>) {
+  ^step(%kt: !V, %vt: vector<8xf32>, %s: !linattn.state<16x8xf32>):
+    %s1 = linattn.write %s, %kt, %vt : !linattn.state<16x8xf32>, !V, vector<8xf32>
+    %ot = linattn.read %s1, %kt : !linattn.state<16x8xf32>, !V
+    linattn.yield %ot, %s1 : vector<8xf32>, !linattn.state<16x8xf32>
+  }
+  return %o, %sT : tensor<?x2x8xf32>, tensor<?x2x16x8xf32>
+}
+
 // All types are f32, and products are told to round.
 func.func @told_to_round(%q: !seq {linattn.name = "q"}, %k: !seq {linattn.name = "k"}, %v: !seq {linattn.name = "v"},
     %g: !num {linattn.name = "g", linattn.sample = "log_gate"}, %s0: !mem {linattn.name = "s0"}) -> (!seq, !mem) {

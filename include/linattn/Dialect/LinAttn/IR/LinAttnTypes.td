@@ -56,8 +56,9 @@ def LinAttn_PrecisionAttr : AttrDef<LinAttn_Dialect, "Precision"> {
     blocks of the unit triangular inverse.
 
     Without the attribute the type of the token operands decides: bf16 or f16
-    inputs round to that type; f32 inputs use f32 on CPUs and tf32x3 on GPUs. The
-    token-serial form and the oracle ignore it.
+    inputs round to that type (f16 to bf16 in a step that shows a state as a decay
+    left it: f16 has no range for that); f32 inputs use f32 on CPUs and tf32x3 on
+    GPUs. The token-serial form and the oracle ignore it.
 
     Example: `#linattn.precision<mma = bf16, solve = f32>`.
   }];

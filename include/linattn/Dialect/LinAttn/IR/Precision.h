@@ -14,7 +14,9 @@ MmaPrecision getMmaPrecision(PrecisionAttr precision,
                              mlir::ValueRange operands);
 
 /// Of a recurrence (its tokens) or an attention (queries, keys, values);
-/// nothing for other operations.
+/// nothing for other operations. A recurrence of f16 tokens that shows a state
+/// as a decay left it, with no write behind, rounds to bf16: f16 has no range
+/// for what a strong decay leaves.
 std::optional<MmaPrecision> getMmaPrecision(mlir::Operation *op);
 
 } // namespace linattn
