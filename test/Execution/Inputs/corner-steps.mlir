@@ -105,6 +105,34 @@ func.func @narrow_pool(%k: tensor<?x2x16xf32> {linattn.name = "k"}, %v: tensor<?
   return %o, %sT : tensor<?x2x8xf32>, tensor<?x2x16x8xf32>
 }
 
+// A state that its transitions mix beside one that they do not.
+func.func @mixed_and_plain(%q: !seq {linattn.name = "q", linattn.sample = "unit_key"}, %k: !seq {linattn.name = "k", linattn.sample = "unit_key"},
+    %v: !seq {linattn.name = "v"}, %b: !num {linattn.name = "b", linattn.sample = "rate"}, %s0: !mem {linattn.name = "s0"},
+    %z0: !mem {linattn.name = "z0"}) -> (!seq, !mem, !mem) {
+  %o, %sT, %zT = linattn.recurrence tokens(%q : !seq, %k : !seq, %v : !seq, %b : !num)
+      state(%s0 : !mem, %z0 : !mem) -> (!seq, !mem, !mem) {
+  ^step(%qt: !V, %kt: !V, %vt: !V, %bt: f32, %s: !S, %z: !S):
+    %s1 = linattn.delta_update %s, %kt, %vt, %bt : !S, !V, !V, f32
+    %z1 = linattn.write %z, %kt, %vt : !S, !V, !V
+    %ot = linattn.read %s1, %qt : !S, !V
+    linattn.yield %ot, %s1, %z1 : !V, !S, !S
+  }
+  return %o, %sT, %zT : !seq, !mem, !mem
+}
+
+// Beyond f32 where the reference is, and right elsewhere.
+func.func @overflows(%q: !seq {linattn.name = "q"}, %k: !seq {linattn.name = "k"}, %v: !seq {linattn.name = "v"},
+    %s0: !mem {linattn.name = "s0"}) -> (!seq, !mem) {
+  %o, %sT = linattn.recurrence tokens(%q : !seq, %k : !seq, %v : !seq) state(%s0 : !mem) -> (!seq, !mem) {
+  ^step(%qt: !V, %kt: !V, %vt: !V, %s: !S):
+    %s1 = linattn.write %s, %kt, %vt : !S, !V, !V
+    %r = linattn.read %s1, %qt scale 200.0 : !S, !V
+    %ot = math.exp %r : !V
+    linattn.yield %ot, %s1 : !V, !S
+  }
+  return %o, %sT : !seq, !mem
+}
+
 // All types are f32, and products are told to round.
 func.func @told_to_round(%q: !seq {linattn.name = "q"}, %k: !seq {linattn.name = "k"}, %v: !seq {linattn.name = "v"},
     %g: !num {linattn.name = "g", linattn.sample = "log_gate"}, %s0: !mem {linattn.name = "s0"}) -> (!seq, !mem) {

@@ -47,6 +47,9 @@ public:
       int64_t stages = create.getType().getStages();
       int64_t offset = fact.access.step.offset % stages;
       fact.access.step.offset = offset < 0 ? offset + stages : offset;
+    } else {
+      // What is no channel has no steps, in any loop.
+      fact.access.step = Step();
     }
     if (llvm::is_contained(facts, fact))
       return false;
