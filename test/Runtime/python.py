@@ -154,14 +154,22 @@ assert results[1] is arrays["pool"]
 changed = [bool(np.any(before[p] != arrays["pool"][p])) for p in range(P)]
 assert changed == [True, False, True, False], changed
 
+
+def on_device(inputs):
+    """The operands of a call, uploaded, a place for those of its results, and memory
+    for the results."""
+    given, made = tensors.TensorArray(6), tensors.TensorArray(2)
+    for i, x in enumerate(inputs):
+        copy = tensors.DeviceCopy(x, "f32")
+        copy.upload(0)
+        given.set(i, *copy.operand, copy)
+    out = [tensors.DeviceCopy(np.empty_like(x), "f32") for x in (inputs[2], inputs[5])]
+    return given, made, out
+
+
 # The same on the device: the state's own memory, and one element of it.
 inputs = draw(1, 3)
-given, made = tensors.TensorArray(6), tensors.TensorArray(2)
-for i, x in enumerate(inputs):
-    copy = tensors.DeviceCopy(x, "f32")
-    copy.upload(0)
-    given.set(i, *copy.operand, copy)
-out = [tensors.DeviceCopy(np.empty_like(x), "f32") for x in (inputs[2], inputs[5])]
+given, made, out = on_device(inputs)
 made.set(0, *out[0].operand, out[0])
 address, *rest = given.alive[5].operand
 for place in (address, address + 4 * (inputs[5].size - 1), address - 4 * (inputs[5].size - 1)):
@@ -178,12 +186,7 @@ for place in (address, address + 4 * (inputs[5].size - 1), address - 4 * (inputs
 
 # With a workspace a call neither allocates nor waits, so that graphs capture it.
 inputs = draw(1, 3)
-given, made = tensors.TensorArray(6), tensors.TensorArray(2)
-for i, x in enumerate(inputs):
-    copy = tensors.DeviceCopy(x, "f32")
-    copy.upload(0)
-    given.set(i, *copy.operand, copy)
-out = [tensors.DeviceCopy(np.empty_like(x), "f32") for x in (inputs[2], inputs[5])]
+given, made, out = on_device(inputs)
 for i, copy in enumerate(out):
     made.set(i, *copy.operand, copy)
 scratch = library.Workspace(None, 0)
