@@ -1,6 +1,7 @@
 //===- RegionEmitter.cpp - values of attention's regions as tiles ---------===//
 
 #include "RegionEmitter.h"
+#include "../Common/Reductions.h"
 
 #include "linattn/Dialect/Tile/IR/Layouts.h"
 
@@ -427,36 +428,6 @@ Value RegionEmitter::makeVector(Value value, bool alongRows) {
         return Value(math::Exp2Op::create(builder, loc, exponent,
                                           arith::FastMathFlags::afn));
       });
-}
-
-/// How the region of a reduction combines.
-static std::optional<tile::Combine> combineOf(linalg::ReduceOp reduce) {
-  Block &block = reduce.getCombiner().front();
-  if (block.getOperations().size() != 2)
-    return std::nullopt;
-  return llvm::TypeSwitch<Operation *, std::optional<tile::Combine>>(
-             &block.front())
-      .Case([](arith::AddFOp) { return tile::Combine::Add; })
-      .Case([](arith::MulFOp) { return tile::Combine::Mul; })
-      .Case([](arith::MaximumFOp) { return tile::Combine::Max; })
-      .Case([](arith::MinimumFOp) { return tile::Combine::Min; })
-      .Default([](Operation *) { return std::nullopt; });
-}
-
-/// What does not change a combination.
-static double neutralOf(tile::Combine kind) {
-  double infinity = std::numeric_limits<double>::infinity();
-  switch (kind) {
-  case tile::Combine::Add:
-    return 0;
-  case tile::Combine::Mul:
-    return 1;
-  case tile::Combine::Max:
-    return -infinity;
-  case tile::Combine::Min:
-    return infinity;
-  }
-  llvm_unreachable("all kinds are listed");
 }
 
 /// Over the columns that are made.

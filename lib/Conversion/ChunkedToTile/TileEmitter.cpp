@@ -1,6 +1,7 @@
 //===- TileEmitter.cpp - values of a chunk as tiles -----------------------===//
 
 #include "TileEmitter.h"
+#include "../Common/Reductions.h"
 
 #include "TokenRows.h"
 
@@ -539,35 +540,6 @@ Value TileEmitter::convertVector(Value vector, Attribute layout) {
   if (tile::isConvertible(from, to))
     return tile::ConvertOp::create(builder, loc, to, vector);
   return moveThroughShared(vector, layout);
-}
-
-/// How the region of a reduction combines, and with what it begins.
-static std::optional<tile::Combine> combineOf(linalg::ReduceOp reduce) {
-  Block &block = reduce.getCombiner().front();
-  if (block.getOperations().size() != 2)
-    return std::nullopt;
-  return llvm::TypeSwitch<Operation *, std::optional<tile::Combine>>(
-             &block.front())
-      .Case([](arith::AddFOp) { return tile::Combine::Add; })
-      .Case([](arith::MulFOp) { return tile::Combine::Mul; })
-      .Case([](arith::MaximumFOp) { return tile::Combine::Max; })
-      .Case([](arith::MinimumFOp) { return tile::Combine::Min; })
-      .Default([](Operation *) { return std::nullopt; });
-}
-
-/// What changes nothing where it is combined.
-static double neutralOf(tile::Combine kind) {
-  switch (kind) {
-  case tile::Combine::Add:
-    return 0;
-  case tile::Combine::Mul:
-    return 1;
-  case tile::Combine::Max:
-    return -std::numeric_limits<double>::infinity();
-  case tile::Combine::Min:
-    return std::numeric_limits<double>::infinity();
-  }
-  llvm_unreachable("a way to combine that there is not");
 }
 
 Value TileEmitter::reduceVector(linalg::ReduceOp reduce) {
